@@ -1,0 +1,82 @@
+# Warpbook.
+#   make grade    set up, build, grade what is in chapters/ on the default device
+#   make check    set up, build, run all tests
+#   make          build/grader, build/simgpu and what they need
+# Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
+
+B      := $(if $(SAN),build/san,build)
+CC     := gcc
+OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
+comma  := ,
+CFLAGS := -std=gnu11 -g $(OPT) -I. -I$(B)/gen -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+          -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE
+LDLIBS := -ljansson -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread
+CHECKLIBS := -lcheck_pic -lsubunit -lrt
+Q      := $(if $(V),,@)
+CUDA   := $(B)/cuda
+# Where nvcc and its headers are: found by grader/setup.sh, which leaves a link.
+
+all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/lib/libwbcudart.a
+
+# ---- set-up: packages and compiler; runs again when its inputs change ----
+$(B)/setup.done: grader/setup.sh grader/packages.txt
+	$(Q)sh grader/setup.sh $(B) && touch $@
+setup:
+	$(Q)rm -f $(B)/setup.done && $(MAKE) --no-print-directory $(B)/setup.done
+
+# ---- what is compiled: every .c under these folders, found by name ----
+common_c  := $(wildcard common/*.c)
+lanes_c   := $(wildcard grader/sim/insn/lanes_*.c)
+sim_c     := $(filter-out $(lanes_c),$(wildcard grader/sim/*.c grader/sim/*/*.c))
+server_c  := $(wildcard grader/server/*.c)
+runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
+grader_c  := $(filter-out grader/main.c grader/simgpu.c,$(wildcard grader/*.c))
+chapter_c := $(wildcard chapters/*/*_test.c)
+unit_c    := $(wildcard grader/tests/unit/*.c)
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+ISAS := v2 v3 v4
+lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
+base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
+grader_o := $(call obj,$(grader_c) $(chapter_c))
+
+$(B)/obj/%.o: %.c | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+
+# The lane functions are built once for each level of vector instructions and chosen when the program starts.
+define lanes_rule
+$(B)/obj/%.$(1).o: %.c | $(B)/setup.done
+	@mkdir -p $$(@D)
+	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -ffp-contract=off -march=x86-64-$(1) -mprefer-vector-width=512 -DISA=$(1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
+
+$(B)/obj/grader/runtime/%.o: EXTRA := -fPIC -fvisibility=default -isystem $(CUDA)/include
+$(call obj,$(chapter_c)): EXTRA := -Wno-missing-prototypes
+
+$(B)/grader: $(call obj,grader/main.c) $(grader_o) $(base_o)
+	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+$(B)/simgpu: $(call obj,grader/simgpu.c) $(base_o)
+	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+$(B)/libexec/hostproc: $(call obj,grader/runtime/host.c)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $^ -o $@ -lffi -ldl
+$(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/tests/unit: $(call obj,$(unit_c)) $(grader_o) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+
+# ---- what people type ----
+grade: all
+	$(Q)$(B)/grader run || [ $$? = 1 ]
+check: all $(B)/tests/unit
+	$(Q)$(B)/tests/unit
+	$(Q)$(B)/grader verify
+clean:
+	rm -rf build
+
+.PHONY: all setup grade check clean
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

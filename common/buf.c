@@ -1,0 +1,55 @@
+/* buf.c — see buf.h. */
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(struct buf *b, size_t more) {
+    if (b->size + more + 1 <= b->capacity) return;
+    size_t capacity = b->capacity ? b->capacity * 2 : 256;
+    while (capacity < b->size + more + 1) capacity *= 2;
+    b->data = xrealloc(b->data, capacity);
+    b->capacity = capacity;
+}
+
+void buf_add(struct buf *b, const void *bytes, size_t n) {
+    reserve(b, n);
+    if (n) memcpy(b->data + b->size, bytes, n);
+    b->size += n;
+    b->data[b->size] = 0;
+}
+
+void buf_puts(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
+
+void buf_vprintf(struct buf *b, const char *format, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    if (n > 0) {
+        reserve(b, (size_t)n);
+        vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
+        b->size += (size_t)n;
+    }
+    va_end(again);
+}
+
+void buf_printf(struct buf *b, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    buf_vprintf(b, format, ap);
+    va_end(ap);
+}
+
+void buf_clear(struct buf *b) {
+    b->size = 0;
+    if (b->data) b->data[0] = 0;
+}
+
+void buf_free(struct buf *b) {
+    free(b->data);
+    *b = (struct buf){0};
+}
+
+const char *buf_str(const struct buf *b) { return b->data ? b->data : ""; }

@@ -1,0 +1,18 @@
+/* buf.h — a growing byte buffer, also used to build strings. */
+#pragma once
+#include <stdarg.h>
+#include <stddef.h>
+
+/* `data` is always followed by a zero byte once anything was added. A zeroed buf is an empty one. */
+struct buf {
+    char *data;
+    size_t size, capacity;
+};
+
+void buf_add(struct buf *b, const void *bytes, size_t n);
+void buf_puts(struct buf *b, const char *s);
+void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *format, va_list ap);
+void buf_clear(struct buf *b); /* empty, memory kept */
+void buf_free(struct buf *b);
+const char *buf_str(const struct buf *b); /* never NULL */

@@ -1,0 +1,49 @@
+/* err.c — see err.h. */
+#include "common/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool err_set(struct err *e, enum err_kind kind, const char *format, ...) {
+    if (!e || e->kind != ERR_NONE) return false;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(e->text, sizeof e->text, format, ap);
+    va_end(ap);
+    e->kind = kind;
+    return false;
+}
+
+bool err_prefix(struct err *e, const char *format, ...) {
+    char prefix[512], old[sizeof e->text];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(prefix, sizeof prefix, format, ap);
+    va_end(ap);
+    memcpy(old, e->text, sizeof old);
+    int n = snprintf(e->text, sizeof e->text, "%s: ", prefix);
+    strncat(e->text, old, sizeof e->text - 1 - (unsigned)n);
+    return false;
+}
+
+void die(const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    fputs("internal error: ", stderr);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    exit(3);
+}
+
+static void *checked(void *p) {
+    if (!p) die("out of memory");
+    return p;
+}
+
+void *xmalloc(unsigned long bytes) { return checked(malloc(bytes ? bytes : 1)); }
+void *xcalloc(unsigned long count, unsigned long bytes) { return checked(calloc(count ? count : 1, bytes ? bytes : 1)); }
+void *xrealloc(void *p, unsigned long bytes) { return checked(realloc(p, bytes ? bytes : 1)); }
+char *xstrdup(const char *s) { return checked(strdup(s)); }

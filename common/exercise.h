@@ -1,0 +1,117 @@
+/* exercise.h — the whole of what a chapter's NAME_test.c sees: how it describes an exercise, and what its Check
+ * tests ask of the grader. Adding an exercise is adding files; nothing else is edited.
+ *
+ * A test file defines static tables (arguments, cases), a reference, a Check suite in two groups, and ends with
+ *
+ *   EXERCISE(transpose, .chapter = "02-coalescing", .title = "...", ...);
+ *
+ * The grader records the commands that the student's entry issues for each case, then replays them with fresh
+ * inputs: tests never call the student's code themselves. */
+#pragma once
+#include <check.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EX_DIMS = 4, EX_ARGS = 16 };
+
+/* One problem: its dimensions, and a variant that the fill and count functions may look at (0 = plain). */
+struct ex_case {
+    long dim[EX_DIMS];
+    int variant;
+    const char *label; /* what this case is for: "one past a warp", "all negative"; may be NULL */
+};
+
+/* X(id, C type, spelling) */
+#define EX_TYPES(X)                                                                                          \
+    X(EX_I8, int8_t, "signed char") X(EX_U8, uint8_t, "unsigned char")                                       \
+    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long")                \
+    X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
+
+enum ex_type {
+#define X(id, type, name) id,
+    EX_TYPES(X)
+#undef X
+};
+
+enum ex_role {
+    EX_IN,     /* device buffer, must be unchanged afterwards */
+    EX_OUT,    /* device buffer, poisoned before the call */
+    EX_INOUT,  /* device buffer, filled before the call, compared afterwards */
+    EX_SCALAR, /* passed by value */
+};
+
+struct ex_rng; /* random numbers from the grader's seed, which the student cannot know */
+uint64_t ex_random(struct ex_rng *r);
+double ex_uniform(struct ex_rng *r, double low, double high);
+long ex_range(struct ex_rng *r, long low, long high); /* both included */
+
+typedef size_t ex_count_fn(const struct ex_case *c);
+typedef double ex_value_fn(const struct ex_case *c, struct ex_rng *r);
+typedef void ex_fill_fn(const struct ex_case *c, struct ex_rng *r, void *data, size_t count);
+
+struct ex_arg {
+    const char *name; /* as in the entry's signature; reports use it */
+    enum ex_role role;
+    enum ex_type type;
+    ex_count_fn *count; /* buffers: elements */
+    ex_fill_fn *fill;   /* inputs; NULL = uniform: [-1, 1) for floats, [-100, 100] for integers */
+    ex_value_fn *value; /* scalars; NULL = dim[.dim] */
+    int dim;            /* scalars without a value function: which dimension */
+    /* A buffer that is another one: this argument points `alias_offset(c)` elements into argument `alias` - 1
+     * (0 = a buffer of its own). Decided per case, so that only some cases alias. */
+    int (*alias)(const struct ex_case *c);
+    ex_count_fn *alias_offset;
+};
+
+/* `host[i]` is argument i as it was before the call (buffers: `count` elements of their type; scalars: one).
+ * The reference fills `want[i]` for each EX_OUT and EX_INOUT argument: double for float types, int64_t for
+ * integers, `count` elements. want[i] of an EX_INOUT starts as a copy of the input. */
+typedef void ex_reference_fn(const struct ex_case *c, void *const host[], void *const want[]);
+/* The error allowed at one element, absolute; derived in the test file from an error model. NULL = exact. */
+typedef double ex_tolerance_fn(const struct ex_case *c, void *const host[], int arg, size_t index, double want);
+
+struct exercise {
+    const char *name, *chapter, *title; /* "transpose", "02-coalescing", one line */
+    const char *entry;                  /* the extern "C" function; NULL = name */
+    const struct ex_arg *args;
+    unsigned nargs;
+    const struct ex_case *cases; /* checked for correctness */
+    unsigned ncases;
+    struct ex_case technique_case; /* counters are taken here */
+    struct ex_case timed;          /* the size one would time on a GPU */
+    ex_reference_fn *reference;
+    ex_tolerance_fn *tolerance;
+    double (*bytes)(const struct ex_case *c); /* that the problem must move, for % of roofline */
+    double (*flops)(const struct ex_case *c); /* operations that it must do */
+    struct { double correctness, technique, speed; } points;
+    void (*tests)(TCase *correctness, TCase *technique);
+    const char *baseline; /* the ladder step that counts as the naive version, such as "1-naive"; NULL = skeleton */
+};
+
+/* ---- what the tests call; each fails the running Check test with a message for the student ---- */
+
+/* Record, replay, compare, and everything that a case must hold: outputs right, inputs unchanged, redzones
+ * intact, no fault, no race, no uninitialised read. */
+void ex_check_case(const struct ex_case *c);
+
+/* Technique, on the counters of `technique_case`. `metric` is a counter of docs/counters.md or one of the derived
+ * metrics of grader/metrics.def ("sectors_per_request_load", "bank_conflicts"…). The report names the source line
+ * that contributes most. `reason`: one sentence on why the limit stands where it does. */
+void ex_at_most(const char *metric, double limit, const char *reason);
+void ex_at_least(const char *metric, double limit, const char *reason);
+/* The same for a counter divided by `per`, called `unit` in reports: "3.0 thread_stores per output element". */
+void ex_at_most_per(const char *counter, double per, const char *unit, double limit, const char *reason);
+void ex_at_least_per(const char *counter, double per, const char *unit, double limit, const char *reason);
+double ex_metric(const char *metric); /* for a limit that depends on another figure */
+unsigned ex_launches(void);           /* kernels launched in the technique case */
+
+/* The exercise whose tests are running. */
+const struct exercise *ex_current(void);
+
+/* Defines the exercise and puts it on the grader's list, through a linker section. */
+#define EXERCISE(ident, ...)                                                                                 \
+    static const struct exercise exercise_##ident = {.name = #ident, __VA_ARGS__};                           \
+    static const struct exercise *const exercise_pointer_##ident                                             \
+        __attribute__((section("exercises"), used)) = &exercise_##ident
+
+#define EX_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,0 +1,103 @@
+/* file.c — see file.h. */
+#define _GNU_SOURCE
+#include "common/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool failed(struct err *e, const char *path, const char *what) {
+    return err_set(e, ERR_SYSTEM, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+static bool read_all(int fd, const char *path, size_t limit, struct buf *out, struct err *e) {
+    char chunk[65536];
+    size_t total = 0;
+    for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return failed(e, path, "read");
+        total += (size_t)n;
+        if (total > limit) return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, limit);
+        buf_add(out, chunk, (size_t)n);
+    }
+    buf_add(out, "", 0);
+    return true;
+}
+
+bool file_read(const char *path, size_t limit, struct buf *out, struct err *e) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return failed(e, path, "open");
+    struct stat st;
+    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (!ok) err_set(e, ERR_INPUT, "%s: not a regular file", path);
+    ok = ok && read_all(fd, path, limit, out, e);
+    close(fd);
+    return ok;
+}
+
+static bool write_all(int fd, const char *data, size_t size) {
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+bool file_write(const char *path, const void *data, size_t size, struct err *e) {
+    char temporary[PATH_MAX];
+    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
+        return err_set(e, ERR_INPUT, "%s: path too long", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) return failed(e, path, "create");
+    bool ok = write_all(fd, data, size) && fchmod(fd, 0644) == 0;
+    ok = close(fd) == 0 && ok;
+    if (ok && rename(temporary, path) == 0) return true;
+    failed(e, path, "write");
+    unlink(temporary);
+    return false;
+}
+
+bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+bool dir_make(const char *path, struct err *e) {
+    char part[PATH_MAX];
+    if (strlen(path) >= sizeof part) return err_set(e, ERR_INPUT, "%s: path too long", path);
+    strcpy(part, path);
+    for (char *p = part + 1; *p; p++) {
+        if (*p != '/') continue;
+        *p = 0;
+        if (mkdir(part, 0777) < 0 && errno != EEXIST) return failed(e, part, "create");
+        *p = '/';
+    }
+    if (mkdir(part, 0777) < 0 && errno != EEXIST) return failed(e, part, "create");
+    return true;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+bool dir_remove(const char *path, struct err *e) {
+    if (!file_exists(path)) return true;
+    if (nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0) return true;
+    return failed(e, path, "remove");
+}
+
+const char *path_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool path_join(char *out, size_t size, const char *dir, const char *name) {
+    return snprintf(out, size, "%s/%s", dir, name) < (int)size;
+}

@@ -1,0 +1,21 @@
+/* file.h — whole files, folders and paths. Every failure names the path and the system's reason. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Appends the file's bytes to `out`. Refuses anything that is no regular file, and more than `limit` bytes. */
+bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
+/* Writes beside the target and renames: a reader sees the old file or the new one, never half of one. */
+bool file_write(const char *path, const void *data, size_t size, struct err *e);
+bool file_exists(const char *path);
+/* Creates a folder and its parents; an existing one is fine. */
+bool dir_make(const char *path, struct err *e);
+/* Removes a folder and what is in it, following no link. */
+bool dir_remove(const char *path, struct err *e);
+/* The part after the last '/'; points into `path`. */
+const char *path_base(const char *path);
+/* "dir/name" into a static-size buffer; false if it does not fit. */
+bool path_join(char *out, size_t size, const char *dir, const char *name);

@@ -1,0 +1,177 @@
+/* sim.h — the simulated GPU: memory, modules, launches, counters. Knows nothing of grading or processes.
+ *
+ *   struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &err);
+ *   uint64_t in = sim_alloc(s, bytes, "in");
+ *   struct sim_module *m = sim_load(s, ptx, length, &err);
+ *   sim_launch(s, &(struct sim_launch){.kernel = sim_find_kernel(m, "k"), ...}, &result);
+ *
+ * One thread drives a sim; a launch itself may use several worker threads. Same calls, same inputs: same
+ * outputs and counters, whatever the number of workers. Nothing a kernel does ends the process: it ends as a
+ * `sim_fault` in the result. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- counters: docs/counters.md defines each; counters.def is the one list ---- */
+
+struct sim_counters {
+#define COUNTER(name, merge, text) uint64_t name;
+#include "grader/sim/obs/counters.def"
+#undef COUNTER
+};
+
+/* Counters of one source line of one kernel; lines add up to the launch's totals. */
+struct sim_line {
+    const char *file; /* as nvcc wrote it; "" = unknown */
+    uint32_t line;    /* 0 = unknown */
+    struct sim_counters counters;
+};
+
+/* ---- the device ---- */
+
+struct gpu_device; /* grader/sim/timing/timing.h */
+
+struct sim_options {
+    const struct gpu_device *device;
+    unsigned workers;            /* threads for a launch; 0 = one for each core */
+    bool sanitize;               /* memory initialisation, races; bounds are always checked */
+    bool hostile_schedule;       /* split warps after divergence as hardware may */
+    uint64_t memory_limit;       /* device memory in bytes; 0 = 2 GiB */
+    uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
+    double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
+};
+
+struct sim *sim_open(const struct sim_options *o, struct err *e);
+void sim_close(struct sim *s);
+/* Frees every allocation and resets module variables to their initial values; modules stay loaded. */
+void sim_reset(struct sim *s);
+
+/* ---- memory ---- */
+
+/* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN); no host allocation may be placed there, so that a host
+ * dereference of a device pointer faults at an address that tells what it was. */
+#define SIM_BASE 0x300000000000ull
+#define SIM_SPAN (64ull << 30)
+
+enum sim_status { SIM_OK, SIM_OUT_OF_MEMORY, SIM_BAD_ADDRESS };
+
+/* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be NULL) is used in
+ * reports. Addresses are 512-byte aligned with a redzone between allocations. Memory counts as uninitialised. */
+uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
+enum sim_status sim_free(struct sim *s, uint64_t address); /* 0 is fine */
+/* Gives the allocation that holds `address` a name for reports. */
+void sim_name(struct sim *s, uint64_t address, const char *name);
+/* Start and size of the live allocation that holds `address`; false if none. */
+bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes);
+/* The whole range must lie in one live allocation. Writing and filling count as initialising. */
+enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes);
+enum sim_status sim_read(struct sim *s, uint64_t address, void *data, uint64_t bytes);
+enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_t bytes);
+enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t bytes);
+/* Marks a range as uninitialised again (its bytes stay). */
+enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes);
+uint64_t sim_memory_used(const struct sim *s);
+
+/* ---- modules ---- */
+
+/* Parses, decodes and places a PTX module; its variables get device memory. NULL with an error that names what
+ * is not implemented: instruction, source line, kernel. */
+struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
+void sim_unload(struct sim *s, struct sim_module *m);
+
+struct sim_kernel; /* belongs to its module */
+const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char *mangled_name);
+bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+
+struct sim_kernel_info {
+    const char *name;           /* as in PTX */
+    uint32_t param_bytes;
+    uint32_t nparams;
+    struct { uint32_t offset, bytes; } params[256];
+    uint32_t static_shared, local_bytes, const_bytes;
+    uint32_t registers;         /* an estimate from PTX until ptxas said better; see sim_set_registers */
+    uint32_t max_threads;       /* a block, from .maxntid or the device */
+    bool cooperative;           /* uses a grid-wide barrier */
+};
+void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
+/* What `ptxas -v` reported for the kernel; used for occupancy. */
+void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes);
+
+/* ---- launches ---- */
+
+/* The order is the order of precedence in which one fault hides another. X(id, short name, what a CUDA
+ * runtime would return: the name of a cudaError_t) */
+#define SIM_FAULTS(X)                                                                                        \
+    X(SIM_FAULT_NONE, "none", cudaSuccess)                                                                   \
+    X(SIM_FAULT_OUT_OF_BOUNDS, "out-of-bounds", cudaErrorIllegalAddress)                                     \
+    X(SIM_FAULT_USE_AFTER_FREE, "use-after-free", cudaErrorIllegalAddress)                                   \
+    X(SIM_FAULT_MISALIGNED, "misaligned", cudaErrorMisalignedAddress)                                        \
+    X(SIM_FAULT_READ_ONLY, "write to constant memory", cudaErrorIllegalAddress)                              \
+    X(SIM_FAULT_TRAP, "trap", cudaErrorLaunchFailure)                                                        \
+    X(SIM_FAULT_ASSERT, "assert", cudaErrorAssert)                                                           \
+    X(SIM_FAULT_BAD_CALL, "bad call", cudaErrorIllegalInstruction)                                           \
+    X(SIM_FAULT_BAD_SYNC, "bad warp synchronisation", cudaErrorLaunchFailure)                                \
+    X(SIM_FAULT_DIVERGENT_BARRIER, "divergent barrier", cudaErrorLaunchFailure)                              \
+    X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                                                \
+    X(SIM_FAULT_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                                        \
+    X(SIM_FAULT_TIME, "time budget", cudaErrorLaunchTimeout)                                                 \
+    X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                                          \
+    /* sanitizer findings: the launch goes on, nothing faults on a real device */                            \
+    X(SIM_FAULT_UNINITIALISED, "uninitialised read", cudaSuccess)                                            \
+    X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                                              \
+    X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)
+
+enum sim_fault {
+#define X(id, name, error) id,
+    SIM_FAULTS(X)
+#undef X
+    SIM_FAULT_KINDS
+};
+
+const char *sim_fault_name(enum sim_fault f);
+
+/* The first occurrence of one kind of fault in a launch, and how often it occurred. */
+struct sim_report {
+    enum sim_fault fault;
+    uint64_t count;
+    const char *kernel, *file;
+    uint32_t line;
+    uint32_t block[3], thread[3];
+    uint64_t address;
+    char text[512]; /* one sentence with all of the above: "4 bytes past the end of `out` (4096 bytes)…" */
+};
+
+struct sim_launch {
+    const struct sim_kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;
+    const void *params; /* laid out as the kernel's parameter space */
+    uint32_t param_bytes;
+    bool cooperative;
+};
+
+struct sim_result {
+    enum sim_fault fault; /* what ended the launch; sanitizer findings are in reports only */
+    struct sim_report reports[SIM_FAULT_KINDS];
+    unsigned nreports;
+    struct sim_counters counters;
+    struct sim_line *lines; /* owned: sim_result_free */
+    unsigned nlines;
+    double theoretical_occupancy; /* 0..1 */
+};
+
+/* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason in `e`
+ * ("cudaErrorInvalidConfiguration": 2048 threads a block, an empty grid, too much shared memory). */
+const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e);
+/* Runs to the end. The configuration must have passed sim_check_launch. */
+void sim_launch(struct sim *s, const struct sim_launch *l, struct sim_result *out);
+void sim_result_free(struct sim_result *r);
+
+/* What device printf wrote since the last call, at most 1 MiB kept (as the device's buffer); appended to out. */
+void sim_take_output(struct sim *s, struct buf *out);
+void sim_set_sanitize(struct sim *s, bool on);
+void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
