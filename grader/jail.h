@@ -1,0 +1,103 @@
+/* jail.h — runs a program that nobody vouches for: nvcc on a student's file, and the student's host code.
+ *
+ * A jailed program lives in its own user, mount, pid, network, IPC and UTS namespaces. It sees a read-only root
+ * built from the binds it was given, one writable folder /work of limited size, and no /proc, no network and no
+ * descriptor that was not passed on purpose. seccomp removes the system calls that have no business here; limits
+ * hold time, memory, output and processes. It dies with the grader, and everything it started dies with it.
+ *
+ *   struct jail *j = jail_start(&(struct jail_job){.argv = argv, .binds = binds, ...}, &err);
+ *   jail_wait(j, seconds, &result);   // kills what is left
+ *   jail_result_free(&result);
+ *
+ * jail_probe() tries forbidden actions inside a jail; where one succeeds, nothing is to be run. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jail_bind {
+    const char *from, *to; /* read-only; `to` is absolute, its parents are created */
+    bool optional;         /* skip where `from` does not exist */
+};
+struct jail_file {
+    const char *name; /* of a file in /work, written before the start; no slashes */
+    const void *data;
+    size_t size;
+};
+struct jail_fd {
+    int from, to; /* the grader's descriptor, and its number inside (3 or more) */
+};
+
+/* What a jail is for decides which system calls are refused, and whether trying one is a violation (the process is
+ * killed, verdict SEC) or just fails: compilers probe for things that an entry function has no reason to touch. */
+enum jail_kind { JAIL_COMPILER, JAIL_HOST };
+
+struct jail_limits {
+    double cpu_seconds;        /* of the busiest process */
+    uint64_t memory_bytes;     /* private writable memory of a process */
+    uint64_t address_bytes;    /* address space of a process; 0 = no limit */
+    uint64_t file_bytes;       /* one file, and what is printed */
+    uint64_t work_bytes;       /* the writable folder */
+    unsigned processes, files; /* processes and threads of the jail; descriptors of a process */
+};
+
+struct jail_job {
+    enum jail_kind kind;
+    const char *const *argv, *const *env; /* NULL-terminated; argv[0] is a path inside */
+    int (*inside)(void *);                /* instead of argv: called in the jail, its value is the exit status */
+    void *inside_data;
+    const struct jail_bind *binds;
+    unsigned nbinds;
+    const struct jail_file *files;
+    unsigned nfiles;
+    const struct jail_fd *fds;
+    unsigned nfds;
+    const char *take; /* a file of /work to hand out after exit status 0, or NULL; at most limits.file_bytes */
+    struct jail_limits limits;
+};
+
+enum jail_end {
+    JAIL_EXITED,    /* code */
+    JAIL_SIGNALLED, /* signal */
+    JAIL_TIMEOUT,   /* wall clock or CPU time */
+    JAIL_OUTPUT,    /* printed or wrote more than file_bytes */
+    JAIL_VIOLATION, /* a forbidden system call */
+    JAIL_BROKEN,    /* our own fault; `why` says what */
+};
+
+struct jail_result {
+    enum jail_end end;
+    int code, signal;
+    struct buf output; /* what was printed, standard output and error together, as bytes */
+    struct buf taken;  /* the file asked for */
+    bool has_taken;
+    char why[256];
+};
+
+struct jail;
+
+/* The program runs when this returns. NULL: the jail could not be set up (never the program's own failure to
+ * start, which jail_wait reports as JAIL_BROKEN). */
+struct jail *jail_start(const struct jail_job *job, struct err *e);
+/* Becomes readable when the jailed program has ended. */
+int jail_pollfd(const struct jail *j);
+/* What was printed so far, appended from byte `from` on; returns the new `from`. */
+size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *out);
+/* Waits up to `seconds` for the end, kills what is left, and frees the jail. */
+void jail_wait(struct jail *j, double seconds, struct jail_result *r);
+void jail_result_free(struct jail_result *r);
+
+/* The binds that any dynamically linked program needs, and those of a compiler on top. */
+const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n);
+
+/* True if jails hold on this machine. The text says which tier, or what failed and what to do. */
+bool jail_probe(struct err *e);
+/* "user namespaces, seccomp", for reports. */
+const char *jail_tier(void);
+
+/* For --no-jail: every later jail_start runs the program unprotected (limits only), in a temporary folder. */
+void jail_disable(void);
+bool jail_disabled(void);
