@@ -1,0 +1,77 @@
+/* backend.h — what the device server asks of a device: the simulated GPU, or a real one through the driver.
+ *
+ * A backend belongs to one thread. Addresses are 64-bit numbers that mean something on the device only.
+ * Allocation is deterministic: after `reset`, the same calls give the same addresses. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+#include "grader/sim/sim.h"
+#include "grader/sim/timing/timing.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct backend_kernel {
+    const void *handle; /* belongs to its module */
+    struct sim_kernel_info info;
+};
+
+struct backend_launch {
+    const void *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;
+    const void *params;
+    uint32_t param_bytes;
+    bool cooperative;
+};
+
+struct backend_result {
+    int error;               /* a cudaError_t that poisons the context, or 0 */
+    double seconds;          /* device time */
+    bool measured;           /* by a clock, not by a model */
+    struct sim_result sim;   /* counters, lines, reports: simulated GPU only; else zero */
+};
+
+struct backend {
+    const struct backend_ops *ops;
+    const struct gpu_device *device;
+    uint64_t base, span;   /* where device addresses lie */
+    uint64_t memory_bytes; /* device memory in all */
+};
+
+struct backend_ops {
+    void (*close)(struct backend *);
+    /* Frees all allocations, puts module variables back to their initial values; modules stay. */
+    void (*reset)(struct backend *);
+
+    /* A fat binary as nvcc embeds it. 0, or a cudaError_t with the reason in `e`. */
+    int (*load)(struct backend *, const void *image, size_t size, void **module, struct err *e);
+    void (*unload)(struct backend *, void *module);
+    bool (*find_kernel)(struct backend *, void *module, const char *name, struct backend_kernel *out);
+    bool (*find_symbol)(struct backend *, void *module, const char *name, uint64_t *address, uint64_t *bytes);
+
+    uint64_t (*alloc)(struct backend *, uint64_t bytes, const char *name); /* 0 = out of memory */
+    bool (*free)(struct backend *, uint64_t address);
+    bool (*range)(struct backend *, uint64_t address, uint64_t *start, uint64_t *bytes);
+    uint64_t (*memory_used)(struct backend *);
+    /* False: the range does not lie in one allocation. */
+    bool (*write)(struct backend *, uint64_t to, const void *data, uint64_t bytes);
+    bool (*read)(struct backend *, uint64_t from, void *data, uint64_t bytes);
+    bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
+    bool (*copy)(struct backend *, uint64_t to, uint64_t from, uint64_t bytes);
+
+    /* 0, or what a launch of that configuration would return, with the reason in `e`. */
+    int (*check)(struct backend *, const struct backend_launch *, struct err *e);
+    /* Runs to the end. `out->sim` is the caller's to free with sim_result_free. */
+    void (*launch)(struct backend *, const struct backend_launch *, struct backend_result *out);
+    unsigned (*occupancy)(struct backend *, const void *kernel, unsigned threads, unsigned dynamic_shared);
+    /* Wall-clock seconds that a launch may take from now on, a backstop; 0 = the backend's own limit. */
+    void (*time_limit)(struct backend *, double seconds);
+    void (*take_output)(struct backend *, struct buf *out);
+};
+
+/* NULL with the reason in `e`. `instructions` is the budget of a launch in warp instructions, 0 = none. */
+struct backend *backend_sim_open(const struct sim_options *o, struct err *e);
+/* The simulator behind it, for callers that ask more of it than a server does. */
+struct sim *backend_sim(struct backend *b);

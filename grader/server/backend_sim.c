@@ -1,0 +1,163 @@
+/* backend_sim.c — the simulated GPU as a backend: a thin layer over grader/sim/sim.h. */
+#include "grader/server/backend.h"
+#include "grader/server/protocol.h"
+#include "grader/sim/ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct backend_sim {
+    struct backend base;
+    struct sim *sim;
+    struct sim_options options;
+};
+
+struct sim *backend_sim(struct backend *b) { return ((struct backend_sim *)b)->sim; }
+
+static void sim_backend_close(struct backend *b) {
+    sim_close(backend_sim(b));
+    free(b);
+}
+
+static void sim_backend_reset(struct backend *b) { sim_reset(backend_sim(b)); }
+
+static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
+    struct arena arena = {0};
+    size_t n = 0;
+    unsigned sm = b->device->cc_major * 10 + b->device->cc_minor;
+    const char *ptx = ptx_from_fatbin(&arena, image, size, sm, &n, e);
+    *module = ptx ? sim_load(backend_sim(b), ptx, n, e) : NULL;
+    arena_free(&arena);
+    if (*module) return 0;
+    if (!ptx) return WB_cudaErrorNoKernelImageForDevice;
+    return e->kind == ERR_UNSUPPORTED ? WB_cudaErrorNotSupported
+         : e->kind == ERR_LIMIT       ? WB_cudaErrorMemoryAllocation
+                                      : WB_cudaErrorInvalidPtx;
+}
+
+static void sim_backend_unload(struct backend *b, void *module) { sim_unload(backend_sim(b), module); }
+
+static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
+    (void)b;
+    const struct sim_kernel *k = sim_find_kernel(module, name);
+    out->handle = k;
+    if (k) sim_kernel_info(k, &out->info);
+    return k;
+}
+
+static bool sim_backend_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
+                                    uint64_t *bytes) {
+    (void)b;
+    return sim_find_symbol(module, name, address, bytes);
+}
+
+static uint64_t sim_backend_alloc(struct backend *b, uint64_t bytes, const char *name) {
+    return sim_alloc(backend_sim(b), bytes, name);
+}
+static bool sim_backend_free(struct backend *b, uint64_t address) {
+    return sim_free(backend_sim(b), address) == SIM_OK;
+}
+static bool sim_backend_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
+    return sim_range(backend_sim(b), address, start, bytes);
+}
+static uint64_t sim_backend_memory_used(struct backend *b) { return sim_memory_used(backend_sim(b)); }
+static bool sim_backend_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
+    return sim_write(backend_sim(b), to, data, bytes) == SIM_OK;
+}
+static bool sim_backend_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
+    return sim_read(backend_sim(b), from, data, bytes) == SIM_OK;
+}
+static bool sim_backend_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
+    return sim_fill(backend_sim(b), to, value, bytes) == SIM_OK;
+}
+static bool sim_backend_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t bytes) {
+    return sim_copy(backend_sim(b), to, from, bytes) == SIM_OK;
+}
+
+static struct sim_launch to_sim(const struct backend_launch *l) {
+    struct sim_launch s = {
+        .kernel = l->kernel,
+        .dynamic_shared = l->dynamic_shared,
+        .params = l->params,
+        .param_bytes = l->param_bytes,
+        .cooperative = l->cooperative,
+    };
+    memcpy(s.grid, l->grid, sizeof s.grid);
+    memcpy(s.block, l->block, sizeof s.block);
+    return s;
+}
+
+/* The simulator names errors, so as not to know the protocol. */
+static int error_named(const char *name) {
+    static const struct { const char *name; int code; } errors[] = {
+#define X(id, code, text) {#id, code},
+#include "grader/server/errors.def"
+#undef X
+    };
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (!strcmp(errors[i].name, name)) return errors[i].code;
+    return WB_cudaErrorUnknown;
+}
+
+static int sim_backend_check(struct backend *b, const struct backend_launch *l, struct err *e) {
+    struct sim_launch s = to_sim(l);
+    const char *name = sim_check_launch(backend_sim(b), &s, e);
+    return name ? error_named(name) : 0;
+}
+
+static const int fault_errors[SIM_FAULT_KINDS] = {
+#define X(id, text, error) [id] = WB_##error,
+    SIM_FAULTS(X)
+#undef X
+};
+
+static void sim_backend_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
+    struct sim_launch s = to_sim(l);
+    memset(out, 0, sizeof *out);
+    sim_launch(backend_sim(b), &s, &out->sim);
+    out->error = fault_errors[out->sim.fault];
+    struct time_estimate t = {0};
+    time_model(b->device, &s, &out->sim, &t);
+    out->seconds = t.seconds;
+}
+
+static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, unsigned threads,
+                                      unsigned dynamic_shared) {
+    struct sim_kernel_info info;
+    sim_kernel_info(kernel, &info);
+    if (threads > info.max_threads) return 0;
+    return occupancy_blocks(b->device, threads, info.registers, info.static_shared + dynamic_shared, NULL);
+}
+
+static void sim_backend_time_limit(struct backend *b, double seconds) {
+    struct backend_sim *s = (struct backend_sim *)b;
+    double own = s->options.time_budget;
+    double limit = !seconds || (own && own < seconds) ? own : seconds;
+    sim_set_budget(s->sim, s->options.instruction_budget, limit);
+}
+
+static void sim_backend_take_output(struct backend *b, struct buf *out) { sim_take_output(backend_sim(b), out); }
+
+static const struct backend_ops sim_ops = {
+#define OP(name) .name = sim_backend_##name
+    OP(close), OP(reset), OP(load), OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc), OP(free),
+    OP(range), OP(memory_used), OP(write), OP(read), OP(fill), OP(copy), OP(check), OP(launch),
+    OP(occupancy), OP(time_limit), OP(take_output),
+#undef OP
+};
+
+struct backend *backend_sim_open(const struct sim_options *o, struct err *e) {
+    struct sim *sim = sim_open(o, e);
+    if (!sim) return NULL;
+    struct backend_sim *b = xcalloc(1, sizeof *b);
+    b->base = (struct backend){
+        .ops = &sim_ops,
+        .device = o->device,
+        .base = SIM_BASE,
+        .span = SIM_SPAN,
+        .memory_bytes = o->memory_limit ? o->memory_limit : 2ull << 30,
+    };
+    b->sim = sim;
+    b->options = *o;
+    return &b->base;
+}

@@ -1,0 +1,82 @@
+/* channel.c — the server's end of the socket and the window. Nothing here blocks beyond a deadline. */
+#include "grader/server/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+double server_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool open_window(struct server *s, struct err *e) {
+    uint64_t bytes = s->options.window_bytes;
+    s->window_fd = memfd_create("warpbook-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->window_fd < 0 || ftruncate(s->window_fd, (off_t)bytes) < 0)
+        return err_set(e, ERR_SYSTEM, "device server: cannot create shared memory: %s", strerror(errno));
+    /* Without these a client could shrink the file, and our next look at it would be a SIGBUS. */
+    if (fcntl(s->window_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        return err_set(e, ERR_SYSTEM, "device server: cannot seal shared memory: %s", strerror(errno));
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
+    if (p == MAP_FAILED) return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s", strerror(errno));
+    s->window = p;
+    return true;
+}
+
+bool channel_open(struct server *s, struct err *e) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_set(e, ERR_SYSTEM, "device server: cannot create a socket: %s", strerror(errno));
+    s->fd = pair[0];
+    s->client_fd = pair[1];
+    return open_window(s, e);
+}
+
+void channel_close(struct server *s) {
+    if (s->window) munmap(s->window, s->options.window_bytes);
+    int fds[] = {s->fd, s->client_fd, s->window_fd};
+    for (unsigned i = 0; i < 3; i++)
+        if (fds[i] >= 0) close(fds[i]);
+}
+
+static int poll_milliseconds(double deadline) {
+    if (!deadline) return -1;
+    double left = deadline - server_now();
+    return left <= 0 ? 0 : left > 1e6 ? -1 : (int)(left * 1e3) + 1;
+}
+
+/* SERVER_CALL stands for "a frame is here". */
+enum server_end channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch) {
+    for (;;) {
+        ssize_t n = recv(s->fd, frame, WB_FRAME, MSG_DONTWAIT | MSG_TRUNC);
+        if (n > 0) {
+            *size = (size_t)n; /* above WB_FRAME if cut off: the caller refuses that */
+            return SERVER_CALL;
+        }
+        if (n == 0 || (errno != EAGAIN && errno != EINTR)) return SERVER_CLOSED;
+        struct pollfd p[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = watch, .events = POLLIN}};
+        int wait = poll_milliseconds(deadline);
+        int ready = poll(p, 2, wait);
+        if (ready == 0 && deadline && server_now() >= deadline) return SERVER_DEADLINE;
+        if (ready > 0 && !p[0].revents && p[1].revents) return SERVER_CLOSED;
+    }
+}
+
+/* A client that never reads its answers fills the socket; it has a second to make room. */
+bool channel_send(struct server *s, const void *frame, size_t size) {
+    double patience = server_now() + 1;
+    if (s->deadline && s->deadline < patience) patience = s->deadline;
+    for (;;) {
+        if (send(s->fd, frame, size, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
+        if (errno != EAGAIN && errno != EINTR) return false;
+        struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+        if (poll(&p, 1, poll_milliseconds(patience)) == 0 && server_now() >= patience) return false;
+    }
+}

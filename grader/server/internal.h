@@ -1,0 +1,99 @@
+/* internal.h — what the parts of the device server share. */
+#pragma once
+#include "grader/server/server.h"
+
+#include <stdio.h>
+
+enum {
+    MAX_MODULES = 256,
+    MAX_KERNELS = 16384,
+    MAX_BUFFERS = 64,
+    MAX_UPLOAD = 256 << 20,
+    STATIC_SHARED_DEFAULT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
+};
+
+struct server_module {
+    void *handle; /* NULL = free slot */
+};
+
+struct server_kernel {
+    unsigned module; /* index */
+    char *name;
+    struct backend_kernel k;
+    uint32_t max_dynamic_shared;
+};
+
+struct own_buffer {
+    char *name;
+    uint64_t bytes, address;
+};
+
+struct server {
+    struct backend *backend;
+    struct server_options options;
+    int fd, client_fd, window_fd;
+    uint8_t *window;
+
+    struct server_module modules[MAX_MODULES];
+    unsigned nmodules;
+    struct server_kernel *kernels;
+    unsigned nkernels;
+    struct own_buffer own[MAX_BUFFERS];
+    unsigned nown;
+    uint8_t *upload;
+    uint64_t upload_bytes;
+
+    struct recording *recording; /* being recorded, or NULL */
+    struct server_outcome *outcome;
+    char note[512];              /* of the message being handled */
+    int poison;                  /* sticky error */
+    double seconds;              /* device time */
+    double deadline;
+    uint64_t messages;
+    unsigned launches, allocations;
+    bool over_limit;
+    struct buf output;           /* device printf, not yet asked for */
+
+    bool waiting;                /* the host process asked for a call, with: */
+    uint32_t waiting_seq;
+};
+
+/* A message's tail, or a reply's tail to fill in. */
+struct tail {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Handlers return a cudaError_t. The reply is zeroed beforehand. */
+#define MESSAGE(name, flags, request, reply)                                                                 \
+    int on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, struct wb_rep_##name *p, \
+                  struct buf *out);
+#include "grader/server/protocol.def"
+#undef MESSAGE
+
+/* channel.c */
+bool channel_open(struct server *s, struct err *e);
+void channel_close(struct server *s);
+enum server_end channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch);
+bool channel_send(struct server *s, const void *frame, size_t size);
+
+/* Says why the present message fails; returns `error`, so that a handler can end with it. */
+int refuse(struct server *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A name from a tail, terminated; false if it is empty, too long or holds a zero byte. */
+bool tail_name(struct tail t, char *out, size_t size);
+struct server_kernel *kernel_at(struct server *s, uint64_t id);
+void modules_clear(struct server *s);
+void context_clear(struct server *s);
+
+/* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
+int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
+int do_free(struct server *s, const struct wb_req_free *q);
+int do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
+int do_fill(struct server *s, const struct wb_req_fill *q);
+int do_copy(struct server *s, const struct wb_req_copy *q);
+/* launch.c */
+int do_launch(struct server *s, const struct wb_req_launch *q, struct tail params);
+
+/* record.c: appends a message that was carried out; `result` is the address that it gave. */
+void record(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail, uint64_t result);

@@ -1,0 +1,89 @@
+/* launch.c — kernel launches: checked as a CUDA runtime would, then run, or, while recording, only checked. A fault
+ * poisons the context: as on a GPU, the launch itself succeeded and every later call returns the error. */
+#include "grader/server/internal.h"
+
+#include <string.h>
+
+/* 0 = no limit. */
+static double seconds_left(const struct server *s) {
+    double own = s->options.launch_seconds;
+    if (!s->deadline) return own;
+    double left = s->deadline - server_now();
+    if (left < 1e-3) left = 1e-3;
+    return own && own < left ? own : left;
+}
+
+static void run(struct server *s, const struct server_kernel *k, const struct backend_launch *l) {
+    struct backend_result result = {0};
+    s->backend->ops->time_limit(s->backend, seconds_left(s));
+    s->backend->ops->launch(s->backend, l, &result);
+    s->seconds += result.seconds;
+    s->poison = result.error;
+    s->backend->ops->take_output(s->backend, &s->output);
+    if (s->options.launched)
+        s->options.launched(s->options.user, &(struct server_launch){s->launches, k->name, l, &result});
+    sim_result_free(&result.sim);
+}
+
+static int check(struct server *s, const struct server_kernel *k, const struct wb_req_launch *q,
+                 const struct backend_launch *l) {
+    if (l->param_bytes != k->k.info.param_bytes)
+        return refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u", k->name,
+                      l->param_bytes, k->k.info.param_bytes);
+    struct err e = {0};
+    if (q->dynamic_shared <= UINT32_MAX) {
+        int error = s->backend->ops->check(s->backend, l, &e);
+        if (error) return refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);
+    }
+    if (q->dynamic_shared <= k->max_dynamic_shared) return 0;
+    return refuse(s, WB_cudaErrorInvalidValue,
+                  "kernel `%.200s`: %llu bytes of dynamic shared memory, at most %u without "
+                  "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)",
+                  k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
+}
+
+int do_launch(struct server *s, const struct wb_req_launch *q, struct tail params) {
+    const struct server_kernel *k = kernel_at(s, q->kernel);
+    if (!k) return WB_cudaErrorInvalidDeviceFunction;
+    struct backend_launch l = {
+        .kernel = k->k.handle,
+        .grid = {q->grid_x, q->grid_y, q->grid_z},
+        .block = {q->block_x, q->block_y, q->block_z},
+        .dynamic_shared = (uint32_t)q->dynamic_shared,
+        .params = params.data,
+        .param_bytes = (uint32_t)params.size,
+        .cooperative = q->cooperative,
+    };
+    int error = check(s, k, q, &l);
+    if (error) return error;
+    if (s->recording) s->seconds += s->backend->device->launch_seconds;
+    else run(s, k, &l);
+    s->launches++;
+    return 0;
+}
+
+int on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail, struct wb_rep_launch *p,
+              struct buf *out) {
+    (void)p, (void)out;
+    _Alignas(16) uint8_t params[WB_PARAMS];
+    if (tail.size > sizeof params) return WB_cudaErrorInvalidValue;
+    if (s->options.max_launches && s->launches >= s->options.max_launches) {
+        s->over_limit = true;
+        return refuse(s, WB_cudaErrorNotPermitted, "more than %u kernel launches", s->options.max_launches);
+    }
+    memcpy(params, tail.data, tail.size); /* in the frame they are aligned to 8 bytes only */
+    struct tail aligned = {params, tail.size};
+    int error = do_launch(s, q, aligned);
+    if (!error) record(s, WB_OP_launch, q, sizeof *q, aligned, 0);
+    return error;
+}
+
+int on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail, struct wb_rep_occupancy *p,
+                 struct buf *out) {
+    (void)tail, (void)out;
+    const struct server_kernel *k = kernel_at(s, q->kernel);
+    if (!k) return WB_cudaErrorInvalidDeviceFunction;
+    if (!q->threads || q->dynamic_shared > UINT32_MAX / 2) return WB_cudaErrorInvalidValue;
+    p->blocks = s->backend->ops->occupancy(s->backend, k->k.handle, q->threads, (unsigned)q->dynamic_shared);
+    return 0;
+}

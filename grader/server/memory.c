@@ -1,0 +1,205 @@
+/* memory.c — the device server's memory messages. A two-dimensional range is checked as a whole before anything is
+ * touched. While grading, device memory flows one way: the client may fill temporaries, it may not look. */
+#include "grader/server/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes from the first to the last byte of `rows` rows; false if they overlap or the figure overflows. */
+static bool extent(uint64_t pitch, uint64_t width, uint64_t rows, uint64_t *bytes) {
+    *bytes = 0;
+    if (!width || !rows) return true;
+    if (rows > 1 && pitch < width) return false;
+    uint64_t strides;
+    return !__builtin_mul_overflow(rows - 1, rows > 1 ? pitch : 0, &strides) &&
+           !__builtin_add_overflow(strides, width, bytes);
+}
+
+static bool inside_one(struct server *s, uint64_t address, uint64_t bytes) {
+    uint64_t start, size;
+    if (!s->backend->ops->range(s->backend, address, &start, &size)) return false;
+    return address - start <= size && bytes <= size - (address - start);
+}
+
+static int check_range(struct server *s, const char *what, uint64_t address, uint64_t pitch, uint64_t width,
+                       uint64_t rows) {
+    uint64_t bytes;
+    if (!extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
+    if (!bytes || inside_one(s, address, bytes)) return 0;
+    return refuse(s, WB_cudaErrorInvalidValue, "%s: %llu bytes at 0x%llx do not lie in one allocation of the device",
+                  what, (unsigned long long)bytes, (unsigned long long)address);
+}
+
+static const struct own_buffer *own_at(const struct server *s, uint64_t address) {
+    for (unsigned i = 0; i < s->nown; i++)
+        if (address >= s->own[i].address && address <= s->own[i].address + s->own[i].bytes) return &s->own[i];
+    return NULL;
+}
+
+/* ---- carried out live and in replays ---- */
+
+int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
+    char name[40];
+    snprintf(name, sizeof name, "allocation %u", ++s->allocations);
+    *address = s->backend->ops->alloc(s->backend, q->bytes, name);
+    if (*address) return 0;
+    return refuse(s, WB_cudaErrorMemoryAllocation, "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
+                  (unsigned long long)q->bytes, (unsigned long long)s->backend->ops->memory_used(s->backend),
+                  (unsigned long long)s->backend->memory_bytes);
+}
+
+int do_free(struct server *s, const struct wb_req_free *q) {
+    if (!s->backend->ops->free(s->backend, q->address))
+        return refuse(s, WB_cudaErrorInvalidValue,
+                      "freeing 0x%llx, which is not the start of a live allocation (freed twice?)",
+                      (unsigned long long)q->address);
+    return 0;
+}
+
+/* A hostile pitch makes for a billion rows: the deadline holds here too. */
+static bool in_time(const struct server *s, uint64_t row) {
+    return row % 4096 || !s->deadline || server_now() < s->deadline;
+}
+
+int do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
+    bool ok = true;
+    if (!q->width || !q->rows) return 0;
+    if (q->pitch == q->width || q->rows == 1)
+        return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
+    for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+        ok = s->backend->ops->write(s->backend, q->address + r * q->pitch, data + r * q->width, q->width);
+    return ok ? 0 : WB_cudaErrorInvalidValue;
+}
+
+int do_fill(struct server *s, const struct wb_req_fill *q) {
+    bool ok = true;
+    if (!q->width || !q->rows) return 0;
+    if (q->pitch == q->width || q->rows == 1)
+        return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
+                   ? 0 : WB_cudaErrorInvalidValue;
+    for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+        ok = s->backend->ops->fill(s->backend, q->address + r * q->pitch, (uint8_t)q->value, q->width);
+    return ok ? 0 : WB_cudaErrorInvalidValue;
+}
+
+int do_copy(struct server *s, const struct wb_req_copy *q) {
+    if (!q->width || !q->rows) return 0;
+    bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
+    if (flat)
+        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
+    for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+        ok = s->backend->ops->copy(s->backend, q->to + r * q->to_pitch, q->from + r * q->from_pitch, q->width);
+    return ok ? 0 : WB_cudaErrorInvalidValue;
+}
+
+/* ---- messages ---- */
+
+int on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail tail, struct wb_rep_alloc *p,
+             struct buf *out) {
+    (void)tail, (void)out;
+    int error = do_alloc(s, q, &p->address);
+    if (!error) record(s, WB_OP_alloc, q, sizeof *q, (struct tail){0}, p->address);
+    return error;
+}
+
+int on_alloc_managed(struct server *s, const struct wb_req_alloc_managed *q, struct tail tail,
+                     struct wb_rep_alloc_managed *p, struct buf *out) {
+    (void)tail, (void)out;
+    if (s->options.grading)
+        return refuse(s, WB_cudaErrorNotPermitted,
+                      "managed and mapped memory let the host see what the device computes, which an exercise's "
+                      "entry must not: use cudaMalloc for temporaries");
+    return do_alloc(s, &(struct wb_req_alloc){q->bytes}, &p->address);
+}
+
+int on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
+            struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    for (unsigned i = 0; i < s->nown; i++)
+        if (q->address == s->own[i].address)
+            return refuse(s, WB_cudaErrorNotPermitted, "`%s` belongs to the exercise: its entry must not free it",
+                          s->own[i].name);
+    int error = do_free(s, q);
+    if (!error) record(s, WB_OP_free, q, sizeof *q, (struct tail){0}, 0);
+    return error;
+}
+
+int on_range(struct server *s, const struct wb_req_range *q, struct tail tail, struct wb_rep_range *p,
+             struct buf *out) {
+    (void)tail, (void)out;
+    return s->backend->ops->range(s->backend, q->address, &p->start, &p->bytes) ? 0 : WB_cudaErrorInvalidValue;
+}
+
+int on_memory_info(struct server *s, const struct wb_req_memory_info *q, struct tail tail,
+                   struct wb_rep_memory_info *p, struct buf *out) {
+    (void)q, (void)tail, (void)out;
+    uint64_t used = s->backend->ops->memory_used(s->backend);
+    p->total = s->backend->memory_bytes;
+    p->free = used < p->total ? p->total - used : 0;
+    return 0;
+}
+
+/* Rows packed in the window. */
+static bool fits_window(const struct server *s, uint64_t width, uint64_t rows, uint64_t *bytes) {
+    return !__builtin_mul_overflow(width, rows, bytes) && *bytes <= s->options.window_bytes;
+}
+
+int on_write(struct server *s, const struct wb_req_write *q, struct tail tail, struct wb_rep_write *p,
+             struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    uint64_t bytes;
+    int error = check_range(s, "copy from the host", q->address, q->pitch, q->width, q->rows);
+    if (error) return error;
+    if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
+    const struct own_buffer *own = own_at(s, q->address);
+    if (own && s->options.grading)
+        return refuse(s, WB_cudaErrorNotPermitted,
+                      "`%s` belongs to the exercise: its entry must compute on the device, not copy from the host into it",
+                      own->name);
+    if (!s->recording) return do_write(s, q, s->window);
+    uint8_t *copy = xmalloc(bytes + 1); /* what is recorded must be what was written */
+    memcpy(copy, s->window, bytes);
+    error = do_write(s, q, copy);
+    if (!error) record(s, WB_OP_write, q, sizeof *q, (struct tail){copy, bytes}, 0);
+    free(copy);
+    return error;
+}
+
+int on_read(struct server *s, const struct wb_req_read *q, struct tail tail, struct wb_rep_read *p,
+            struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    uint64_t bytes;
+    int error = check_range(s, "copy to the host", q->address, q->pitch, q->width, q->rows);
+    if (error) return error;
+    if (s->options.grading)
+        return refuse(s, WB_cudaErrorNotPermitted,
+                      "an exercise's entry must not read device memory back: the grader records what it launches and "
+                      "runs that again with other data; let a kernel make the decision");
+    if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
+    if (!bytes) return 0;
+    uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
+    bool ok = true;
+    if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window, bytes);
+    else for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+        ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + r * q->width, q->width);
+    return ok ? 0 : WB_cudaErrorInvalidValue;
+}
+
+int on_fill(struct server *s, const struct wb_req_fill *q, struct tail tail, struct wb_rep_fill *p,
+            struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    int error = check_range(s, "cudaMemset", q->address, q->pitch, q->width, q->rows);
+    if (!error) error = do_fill(s, q);
+    if (!error) record(s, WB_OP_fill, q, sizeof *q, (struct tail){0}, 0);
+    return error;
+}
+
+int on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
+            struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    int error = check_range(s, "copy on the device, to", q->to, q->to_pitch, q->width, q->rows);
+    if (!error) error = check_range(s, "copy on the device, from", q->from, q->from_pitch, q->width, q->rows);
+    if (!error) error = do_copy(s, q);
+    if (!error) record(s, WB_OP_copy, q, sizeof *q, (struct tail){0}, 0);
+    return error;
+}

@@ -1,0 +1,112 @@
+/* protocol.h — the messages between the student's process (grader/runtime) and the device server.
+ *
+ * Theory of operation. One SOCK_SEQPACKET socket, one frame a packet: a header, the message's fixed struct from
+ * protocol.def, a tail of variable size. The client asks, the server answers with the same `op` and `seq`; the
+ * server never speaks first. (A host process that waits for an entry to call asks `next_call`, and the answer
+ * comes when there is one.) Bulk data passes through the window, a memory file that both sides map; the server
+ * fixes its size and seals it, so that no client can shrink it under the server's feet. What the window holds may
+ * change at any moment: the server copies from it once and looks only at the copy.
+ *
+ * The client is untrusted: the server checks every size, handle and range, and answers what makes no sense with an
+ * error code. Codes are those of cudaError_t (errors.def). */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    WB_VERSION = 1,
+    WB_FRAME = 48 << 10,  /* bytes of the largest frame */
+    WB_PARAMS = 32 << 10, /* bytes of kernel parameters, at most 32764 in CUDA */
+    WB_NPARAMS = 256,     /* parameters of a kernel that the server describes */
+};
+
+/* The environment of the client names its descriptors. */
+#define WB_ENV_SOCKET "WARPBOOK_SOCKET"
+#define WB_ENV_WINDOW "WARPBOOK_WINDOW"
+
+enum { WB_OUTPUT = 1 /* device printf has written something: ask for it */ };
+
+struct wb_header {
+    uint32_t op;   /* enum wb_op */
+    uint32_t seq;  /* chosen by the client */
+    uint32_t size; /* of the whole frame */
+    int32_t status; /* replies: a cudaError_t; if not 0, the rest of the reply is zero */
+    uint32_t flags;
+    uint32_t pad;
+    uint64_t time_ns; /* replies: device time passed since hello, modelled or measured */
+};
+
+struct wb_param {
+    uint32_t offset, bytes;
+};
+
+/* Types of entry arguments. X(id, C type, libffi type) */
+#define WB_ARGS(X)                                                                                           \
+    X(WB_I8, int8_t, ffi_type_sint8)                                                                         \
+    X(WB_U8, uint8_t, ffi_type_uint8)                                                                        \
+    X(WB_I16, int16_t, ffi_type_sint16)                                                                      \
+    X(WB_U16, uint16_t, ffi_type_uint16)                                                                     \
+    X(WB_I32, int32_t, ffi_type_sint32)                                                                      \
+    X(WB_U32, uint32_t, ffi_type_uint32)                                                                     \
+    X(WB_I64, int64_t, ffi_type_sint64)                                                                      \
+    X(WB_U64, uint64_t, ffi_type_uint64)                                                                     \
+    X(WB_F32, float, ffi_type_float)                                                                         \
+    X(WB_F64, double, ffi_type_double)                                                                       \
+    X(WB_PTR, uint64_t, ffi_type_pointer)
+
+enum wb_type {
+#define X(id, ctype, ffi) id,
+    WB_ARGS(X)
+#undef X
+    WB_TYPES
+};
+
+enum { WB_MAX_ARGS = 64 };
+
+struct wb_arg {
+    uint32_t type, pad;
+    uint64_t value; /* the value's bytes, from the lowest address on */
+};
+
+/* X(id, what it means) */
+#define WB_CALL_STATES(X)                                                                                    \
+    X(WB_READY, "the object is loaded")                                                                      \
+    X(WB_RETURNED, "the entry returned")                                                                     \
+    X(WB_NO_ENTRY, "the object exports no such function")                                                    \
+    X(WB_NO_OBJECT, "the object could not be loaded")
+
+enum wb_call_state {
+#define X(id, text) id,
+    WB_CALL_STATES(X)
+#undef X
+    WB_CALL_STATE_COUNT
+};
+
+typedef char wb_name[64];
+
+#define F(type, name) type name;
+#define MESSAGE(name, flags, request, reply)                                                                 \
+    struct wb_req_##name {                                                                                   \
+        request                                                                                              \
+    };                                                                                                       \
+    struct wb_rep_##name {                                                                                   \
+        reply                                                                                                \
+    };                                                                                                       \
+    _Static_assert(sizeof(struct wb_req_##name) % 8 == 0 && sizeof(struct wb_rep_##name) % 8 == 0, #name);
+#include "grader/server/protocol.def"
+#undef MESSAGE
+#undef F
+
+enum wb_op {
+#define MESSAGE(name, flags, request, reply) WB_OP_##name,
+#include "grader/server/protocol.def"
+#undef MESSAGE
+    WB_OPS
+};
+
+/* Error codes under names of our own: the runtime sees the toolkit's names as well. */
+enum wb_error {
+#define X(name, code, text) WB_##name = code,
+#include "grader/server/errors.def"
+#undef X
+};

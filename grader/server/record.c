@@ -1,0 +1,228 @@
+/* record.c — recordings: the messages that an entry issued and that were carried out, kept as they came, with the
+ * data that went with them; and their replay, without the client, through the same functions that served it.
+ *
+ * Why a replay meets the same addresses: a device that was reset gives the same addresses for the same calls. The
+ * exercise's own buffers are allocated first, then each replay repeats the entry's allocations and compares. */
+#include "grader/server/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct command {
+    enum wb_op op;
+    size_t request, tail, tail_size; /* offsets into the recording's bytes */
+    uint64_t result;
+};
+
+struct recording {
+    struct command *commands;
+    size_t ncommands, capacity;
+    struct buf bytes;
+    unsigned launches;
+};
+
+void recording_free(struct recording *r) {
+    if (!r) return;
+    free(r->commands);
+    buf_free(&r->bytes);
+    free(r);
+}
+
+unsigned recording_launches(const struct recording *r) { return r->launches; }
+
+bool recording_equal(const struct recording *a, const struct recording *b) {
+    if (a->ncommands != b->ncommands || a->bytes.size != b->bytes.size) return false;
+    for (size_t i = 0; i < a->ncommands; i++) {
+        const struct command *x = &a->commands[i], *y = &b->commands[i];
+        if (x->op != y->op || x->result != y->result || x->tail_size != y->tail_size) return false;
+    }
+    return !a->bytes.size || !memcmp(a->bytes.data, b->bytes.data, a->bytes.size);
+}
+
+/* Offsets stay multiples of 16, so that a request or parameters can be used where they lie. */
+static size_t append(struct recording *r, const void *data, size_t size) {
+    static const uint8_t zeros[16];
+    size_t at = r->bytes.size;
+    if (size) buf_add(&r->bytes, data, size);
+    buf_add(&r->bytes, zeros, (16 - size % 16) % 16);
+    return at;
+}
+
+void record(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail, uint64_t result) {
+    struct recording *r = s->recording;
+    if (!r) return;
+    if (r->bytes.size + size + tail.size > s->options.max_recorded_bytes) {
+        s->over_limit = true;
+        refuse(s, 0, "the entry's commands carry more than %llu MiB of data",
+               (unsigned long long)(s->options.max_recorded_bytes >> 20));
+        return;
+    }
+    if (r->ncommands == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 16;
+        r->commands = xrealloc(r->commands, r->capacity * sizeof *r->commands);
+    }
+    struct command *c = &r->commands[r->ncommands++];
+    *c = (struct command){.op = op, .tail_size = tail.size, .result = result};
+    c->request = append(r, request, size);
+    c->tail = append(r, tail.data, tail.size);
+    r->launches += op == WB_OP_launch;
+}
+
+/* ---- the problem's own buffers ---- */
+
+static bool allocate_own(struct server *s, bool again, struct err *e) {
+    context_clear(s);
+    for (unsigned i = 0; i < s->nown; i++) {
+        struct own_buffer *b = &s->own[i];
+        uint64_t address = s->backend->ops->alloc(s->backend, b->bytes, b->name);
+        if (!address)
+            return err_set(e, ERR_LIMIT, "the device has no room for `%s` of %llu bytes", b->name,
+                           (unsigned long long)b->bytes);
+        if (again && address != b->address)
+            return err_set(e, ERR_INTERNAL, "device server: `%s` moved from 0x%llx to 0x%llx", b->name,
+                           (unsigned long long)b->address, (unsigned long long)address);
+        b->address = address;
+    }
+    return true;
+}
+
+bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n, struct err *e) {
+    if (n > MAX_BUFFERS) return err_set(e, ERR_INTERNAL, "device server: more than %d buffers", MAX_BUFFERS);
+    for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
+    s->nown = n;
+    for (unsigned i = 0; i < n; i++)
+        s->own[i] = (struct own_buffer){.name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes};
+    return allocate_own(s, false, e);
+}
+
+uint64_t server_buffer_address(const struct server *s, unsigned i) { return s->own[i].address; }
+
+bool server_restart(struct server *s, struct err *e) { return allocate_own(s, true, e); }
+
+bool server_write(struct server *s, uint64_t to, const void *data, uint64_t bytes) {
+    return s->backend->ops->write(s->backend, to, data, bytes);
+}
+bool server_read(struct server *s, uint64_t from, void *data, uint64_t bytes) {
+    return s->backend->ops->read(s->backend, from, data, bytes);
+}
+
+void server_take_output(struct server *s, struct buf *out) {
+    if (s->output.size) buf_add(out, s->output.data, s->output.size);
+    buf_clear(&s->output);
+}
+
+/* ---- recording ---- */
+
+static void printable(char *out, size_t size, struct tail t) {
+    size_t n = 0;
+    for (size_t i = 0; i < t.size && n + 1 < size; i++)
+        out[n++] = t.data[i] == '\n' || (t.data[i] >= ' ' && t.data[i] < 0x7f) ? (char)t.data[i] : '?';
+    out[n] = 0;
+}
+
+int on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail, struct wb_rep_next_call *p,
+                 struct buf *out) {
+    (void)p, (void)out;
+    if (!s->options.grading || q->state >= WB_CALL_STATE_COUNT) return WB_cudaErrorNotPermitted;
+    s->waiting = true;
+    if (!s->outcome) return 0;
+    s->outcome->state = q->state;
+    printable(s->outcome->text, sizeof s->outcome->text, tail);
+    return 0;
+}
+
+static bool send_call(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs) {
+    _Alignas(8) uint8_t frame[sizeof(struct wb_header) + sizeof(struct wb_rep_next_call)
+                              + WB_MAX_ARGS * sizeof *args + 256] = {0};
+    struct wb_header *h = (void *)frame;
+    struct wb_rep_next_call *p = (void *)(h + 1);
+    size_t name = strlen(entry), nbytes = nargs * sizeof *args;
+    if (nargs > WB_MAX_ARGS || name > 255) die("device server: a call with %u arguments", nargs);
+    p->nargs = nargs;
+    if (nargs) memcpy(p + 1, args, nbytes);
+    memcpy((uint8_t *)(p + 1) + nbytes, entry, name);
+    *h = (struct wb_header){.op = WB_OP_next_call, .seq = s->waiting_seq};
+    h->size = (uint32_t)(sizeof *h + sizeof *p + nbytes + name);
+    s->waiting = false;
+    return channel_send(s, frame, h->size);
+}
+
+static void serve_for(struct server *s, double deadline, int watch, struct server_outcome *out) {
+    s->outcome = out;
+    out->end = server_serve(s, deadline, watch);
+    s->outcome = NULL;
+    out->launches = s->launches;
+    out->seconds = s->seconds;
+}
+
+bool server_wait_ready(struct server *s, double deadline, int watch, struct server_outcome *out) {
+    *out = (struct server_outcome){0};
+    serve_for(s, deadline, watch, out);
+    return out->end == SERVER_CALL && out->state == WB_READY;
+}
+
+bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
+                   int watch, struct recording **recording, struct server_outcome *out) {
+    *recording = NULL;
+    *out = (struct server_outcome){.end = SERVER_CLOSED};
+    if (!s->waiting) return false;
+    s->over_limit = false;
+    s->recording = xcalloc(1, sizeof *s->recording);
+    if (send_call(s, entry, args, nargs)) serve_for(s, deadline, watch, out);
+    struct recording *r = s->recording;
+    s->recording = NULL;
+    if (out->end == SERVER_CALL && out->state == WB_RETURNED) *recording = r;
+    else recording_free(r);
+    return *recording;
+}
+
+/* ---- replay ---- */
+
+static int replay_one(struct server *s, const struct recording *r, const struct command *c, uint64_t *result) {
+    const void *q = r->bytes.data + c->request;
+    struct tail tail = {(const uint8_t *)r->bytes.data + c->tail, c->tail_size};
+    switch ((int)c->op) {
+    case WB_OP_alloc: return do_alloc(s, q, result);
+    case WB_OP_free: return do_free(s, q);
+    case WB_OP_write: return do_write(s, q, tail.data);
+    case WB_OP_fill: return do_fill(s, q);
+    case WB_OP_copy: return do_copy(s, q);
+    case WB_OP_launch: return do_launch(s, q, tail);
+    }
+    die("device server: message %d in a recording", c->op);
+}
+
+static const char *op_name(enum wb_op op) {
+    static const char *const names[] = {
+#define MESSAGE(name, flags, request, reply) #name,
+#include "grader/server/protocol.def"
+#undef MESSAGE
+    };
+    return names[op];
+}
+
+bool server_replay(struct server *s, const struct recording *r, double deadline, struct server_outcome *out,
+                   struct err *e) {
+    *out = (struct server_outcome){.end = SERVER_CALL, .state = WB_RETURNED};
+    double before = s->seconds;
+    s->deadline = deadline;
+    bool ok = true;
+    for (size_t i = 0; ok && i < r->ncommands && !s->poison && out->end == SERVER_CALL; i++) {
+        const struct command *c = &r->commands[i];
+        if (deadline && server_now() >= deadline) {
+            out->end = SERVER_DEADLINE;
+            break;
+        }
+        uint64_t result = 0;
+        int error = replay_one(s, r, c, &result);
+        if (error && deadline && server_now() >= deadline) out->end = SERVER_DEADLINE;
+        else if (error || result != c->result)
+            ok = err_set(e, ERR_INTERNAL, "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx",
+                         i, op_name(c->op), server_error_name(error), (unsigned long long)result,
+                         (unsigned long long)c->result);
+    }
+    out->fault = s->poison;
+    out->seconds = s->seconds - before;
+    out->launches = s->launches;
+    return ok;
+}

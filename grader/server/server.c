@@ -1,0 +1,245 @@
+/* server.c — the device server's loop: receives a frame, checks its shape, hands it to the message's handler,
+ * answers. The handlers are in memory.c, modules.c and launch.c; recordings in record.c. */
+#include "grader/server/internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALWAYS = 1, RECORD = 2, QUIET = 4 };
+
+struct handler {
+    const char *name;
+    unsigned flags;
+    size_t request, reply;
+    int (*run)(struct server *s, const void *q, struct tail tail, void *p, struct buf *out);
+};
+
+#define MESSAGE(name, flags, request, reply)                                                                 \
+    static int run_##name(struct server *s, const void *q, struct tail tail, void *p, struct buf *out) {     \
+        return on_##name(s, q, tail, p, out);                                                                \
+    }
+#include "grader/server/protocol.def"
+#undef MESSAGE
+
+static const struct handler handlers[WB_OPS] = {
+#define MESSAGE(name, flags, request, reply)                                                                 \
+    [WB_OP_##name] = {#name, flags, sizeof(struct wb_req_##name), sizeof(struct wb_rep_##name), run_##name},
+#include "grader/server/protocol.def"
+#undef MESSAGE
+};
+
+const char *server_error_name(int error) {
+    switch (error) {
+#define X(name, code, text) case code: return #name;
+#include "grader/server/errors.def"
+#undef X
+    }
+    return "unrecognized error code";
+}
+
+const char *server_error_text(int error) {
+    switch (error) {
+#define X(name, code, text) case code: return text;
+#include "grader/server/errors.def"
+#undef X
+    }
+    return "unrecognized error code";
+}
+
+int refuse(struct server *s, int error, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(s->note, sizeof s->note, format, ap);
+    va_end(ap);
+    if (s->options.note) s->options.note(s->options.user, s->note);
+    return error;
+}
+
+bool tail_name(struct tail t, char *out, size_t size) {
+    if (!t.size || t.size >= size || memchr(t.data, 0, t.size)) return false;
+    memcpy(out, t.data, t.size);
+    out[t.size] = 0;
+    return true;
+}
+
+/* ---- the life of a server ---- */
+
+struct server *server_open(struct backend *b, const struct server_options *o, struct err *e) {
+    struct server *s = xcalloc(1, sizeof *s);
+    s->backend = b;
+    s->options = *o;
+    if (!s->options.window_bytes) s->options.window_bytes = 16 << 20;
+    if (!s->options.max_recorded_bytes) s->options.max_recorded_bytes = 256 << 20;
+    s->fd = s->client_fd = s->window_fd = -1;
+    if (channel_open(s, e)) return s;
+    server_close(s);
+    return NULL;
+}
+
+void server_close(struct server *s) {
+    if (!s) return;
+    channel_close(s);
+    modules_clear(s);
+    free(s->kernels);
+    free(s->upload);
+    for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
+    recording_free(s->recording);
+    buf_free(&s->output);
+    s->backend->ops->close(s->backend);
+    free(s);
+}
+
+struct backend *server_backend(struct server *s) { return s->backend; }
+int server_client_socket(const struct server *s) { return s->client_fd; }
+int server_client_window(const struct server *s) { return s->window_fd; }
+
+void server_client_started(struct server *s) {
+    if (s->client_fd >= 0) close(s->client_fd);
+    s->client_fd = -1;
+}
+
+void context_clear(struct server *s) {
+    s->backend->ops->reset(s->backend);
+    s->poison = 0;
+    s->seconds = 0;
+    s->launches = s->allocations = 0;
+    buf_clear(&s->output);
+}
+
+/* ---- the loop ---- */
+
+static void remember_error(struct server *s, const struct handler *h, int status) {
+    struct server_outcome *o = s->outcome;
+    if (!o || o->error || !status || (h->flags & QUIET)) return;
+    o->error = status;
+    snprintf(o->call, sizeof o->call, "%s", h->name);
+    snprintf(o->why, sizeof o->why, "%s", s->note);
+}
+
+static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *reply, struct buf *out) {
+    const struct wb_header *q = (const void *)frame;
+    const struct handler *h = &handlers[q->op];
+    if (size < sizeof *q + h->request) return WB_cudaErrorInvalidValue;
+    if (s->poison && !(h->flags & ALWAYS)) return s->poison;
+    const uint8_t *fixed = frame + sizeof *q;
+    struct tail tail = {fixed + h->request, size - sizeof *q - h->request};
+    s->note[0] = 0;
+    int status = h->run(s, fixed, tail, reply, out);
+    remember_error(s, h, status);
+    return status;
+}
+
+static bool answer(struct server *s, const struct wb_header *q, int status, const void *fixed, size_t nfixed,
+                   const struct buf *tail) {
+    _Alignas(8) uint8_t frame[WB_FRAME];
+    struct wb_header *p = (void *)frame;
+    if (sizeof *p + nfixed + tail->size > sizeof frame) die("device server: a reply too long");
+    *p = (struct wb_header){
+        .op = q->op,
+        .seq = q->seq,
+        .status = status,
+        .flags = s->output.size ? WB_OUTPUT : 0,
+        .time_ns = (uint64_t)(s->seconds * 1e9 + 0.5),
+        .size = (uint32_t)(sizeof *p + nfixed + tail->size),
+    };
+    if (nfixed) memcpy(frame + sizeof *p, fixed, nfixed);
+    if (tail->size) memcpy(frame + sizeof *p + nfixed, tail->data, tail->size);
+    return channel_send(s, frame, p->size);
+}
+
+/* False: the client is not worth listening to any more. */
+static bool handle(struct server *s, const uint8_t *frame, size_t size) {
+    const struct wb_header *q = (const void *)frame;
+    if (size < sizeof *q || size > WB_FRAME || q->size != size || q->op >= WB_OPS) return false;
+    _Alignas(8) uint8_t reply[256] = {0};
+    struct buf out = {0};
+    int status = dispatch(s, frame, size, reply, &out);
+    if (status) {
+        memset(reply, 0, sizeof reply);
+        buf_clear(&out);
+    }
+    bool ok = true;
+    if (s->waiting) s->waiting_seq = q->seq; /* answered when there is a call to make */
+    else ok = answer(s, q, status, reply, handlers[q->op].reply, &out);
+    buf_free(&out);
+    return ok;
+}
+
+enum server_end server_serve(struct server *s, double deadline, int watch) {
+    _Alignas(8) uint8_t frame[WB_FRAME];
+    s->deadline = deadline;
+    for (;;) {
+        size_t size = 0;
+        enum server_end end = channel_receive(s, frame, &size, deadline, watch);
+        if (end != SERVER_CALL) return end;
+        if (s->options.max_messages && ++s->messages > s->options.max_messages) return SERVER_LIMIT;
+        if (s->waiting) return SERVER_CLOSED; /* it asked for a call and did not wait for the answer */
+        if (!handle(s, frame, size)) return SERVER_CLOSED;
+        if (s->over_limit) return SERVER_LIMIT;
+        if (s->waiting) return SERVER_CALL;
+        if (deadline && server_now() >= deadline) return SERVER_DEADLINE;
+    }
+}
+
+/* ---- messages about the connection ---- */
+
+int on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail, struct wb_rep_hello *p,
+             struct buf *out) {
+    (void)tail, (void)out;
+    if (q->version != WB_VERSION)
+        return refuse(s, WB_cudaErrorInsufficientDriver,
+                      "the program was built with another version of the runtime library: build it again");
+    if (!s->options.grading) {
+        modules_clear(s);
+        context_clear(s);
+    }
+    p->base = s->backend->base;
+    p->span = s->backend->span;
+    p->window_bytes = s->options.window_bytes;
+    p->grading = s->options.grading;
+    return 0;
+}
+
+int on_device_info(struct server *s, const struct wb_req_device_info *q, struct tail tail,
+                   struct wb_rep_device_info *p, struct buf *out) {
+    (void)q, (void)tail, (void)out;
+    const struct gpu_device *d = s->backend->device;
+    *p = (struct wb_rep_device_info){
+        .memory_bytes = s->backend->memory_bytes,
+        .l2_bytes = d->l2_bytes,
+        .dram_rate = (uint64_t)d->dram_rate,
+        .cc_major = d->cc_major,
+        .cc_minor = d->cc_minor,
+        .sms = d->sms,
+        .clock_khz = (uint32_t)(d->clock_hz / 1e3),
+        .warps_per_sm = d->warps_per_sm,
+        .blocks_per_sm = d->blocks_per_sm,
+        .registers_per_sm = d->registers_per_sm,
+        .shared_per_sm = d->shared_per_sm,
+        .shared_per_block = d->shared_per_block,
+        .shared_reserved = d->shared_reserved,
+        .fp32_per_fp64 = d->fp64_lanes ? d->fp32_lanes / d->fp64_lanes : 0,
+    };
+    snprintf(p->name, sizeof p->name, "%s", d->full_name);
+    return 0;
+}
+
+int on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail, struct wb_rep_sync *p,
+            struct buf *out) {
+    (void)s, (void)q, (void)tail, (void)p, (void)out;
+    return 0; /* launches ran to their end before they were answered; a poisoned context never gets here */
+}
+
+int on_output(struct server *s, const struct wb_req_output *q, struct tail tail, struct wb_rep_output *p,
+              struct buf *out) {
+    (void)q, (void)tail, (void)p;
+    size_t room = WB_FRAME - sizeof(struct wb_header), n = s->output.size;
+    if (n > room) n = room;
+    if (!n) return 0;
+    buf_add(out, s->output.data, n);
+    memmove(s->output.data, s->output.data + n, s->output.size - n);
+    s->output.size -= n;
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* server.h — the device server: owns a device, speaks with one untrusted client, records what it issues.
+ *
+ * To run a program:
+ *   struct server *s = server_open(backend, &options, &err);
+ *   ... start the client with the two descriptors of server_client_fds and the variables of server_client_env ...
+ *   server_serve(s, deadline, pidfd);
+ *
+ * To grade an entry (the client is build/libexec/hostproc in a jail):
+ *   server_wait_ready(s, deadline, pollfd, &outcome)    the object is loaded, its modules too
+ *   server_buffers(s, buffers, n, &err)                 the problem's own buffers; the device starts afresh
+ *   server_record(s, "transpose", args, nargs, deadline, pollfd, &recording, &outcome)
+ *   for each fresh input:
+ *       server_restart(s, &err)                         same addresses, module variables at their initial values
+ *       server_write(s, address, ...)                   inputs, poison
+ *       server_replay(s, recording, deadline, &outcome) no code of the student's process runs
+ *       server_read(s, address, ...)
+ *
+ * While recording, launches are checked but not executed (what they do is seen in the replays), and reading device
+ * memory back is refused, so that nothing that the client does can depend on the data.
+ *
+ * Deadlines are seconds of server_now(); 0 = none. The server never blocks beyond one, whatever the client does. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+#include "grader/server/backend.h"
+#include "grader/server/protocol.h"
+
+struct server;
+
+/* One kernel launch, right after it ran. Pointers live until the callback returns. */
+struct server_launch {
+    unsigned index; /* from 0, since hello, restart or replay */
+    const char *kernel; /* mangled */
+    const struct backend_launch *launch;
+    const struct backend_result *result;
+};
+
+struct server_options {
+    bool grading;
+    uint64_t window_bytes;         /* 0 = 16 MiB */
+    uint64_t max_messages;         /* 0 = no limit; reaching one ends the connection */
+    unsigned max_launches;         /* of a recording or of a program; 0 = no limit */
+    uint64_t max_recorded_bytes;   /* data of a recording; 0 = 256 MiB */
+    double launch_seconds;         /* wall clock that one launch may take; 0 = the deadline alone */
+    void *user;                    /* for the callbacks, which may be NULL */
+    void (*launched)(void *user, const struct server_launch *l);
+    /* A sentence for the student on why a call failed: "kernel `k`: 2048 threads a block, at most 1024". */
+    void (*note)(void *user, const char *text);
+};
+
+/* Takes the backend over, and closes it in the end. */
+struct server *server_open(struct backend *b, const struct server_options *o, struct err *e);
+void server_close(struct server *s);
+struct backend *server_backend(struct server *s);
+double server_now(void);
+
+/* The client's ends. They are close-on-exec: dup them into the child. server_client_started closes the server's
+ * copy of the client's socket, without which a client's end would not be noticed. */
+int server_client_socket(const struct server *s);
+int server_client_window(const struct server *s);
+void server_client_started(struct server *s);
+
+enum server_end {
+    SERVER_CLOSED,   /* the client hung up, or the descriptor to watch became readable */
+    SERVER_DEADLINE,
+    SERVER_LIMIT,    /* messages, launches, recorded bytes */
+    SERVER_CALL,     /* the host process waits for a call */
+};
+
+/* Answers messages until the end. `watch` is a descriptor that ends it when readable (the child's pidfd), -1 = none. */
+enum server_end server_serve(struct server *s, double deadline, int watch);
+
+/* ---- grading ---- */
+
+struct server_outcome {
+    enum server_end end;
+    enum wb_call_state state; /* with SERVER_CALL */
+    char text[1024];          /* what the host process said (loader's message, near names), printable; may be empty */
+    int error;                /* first cudaError_t that a call of the client returned, 0 = none */
+    char call[32];            /* which message it answered: "launch" */
+    char why[512];            /* the note that went with it */
+    int fault;                /* replay: error that poisoned the context */
+    double seconds;           /* replay: device time of all launches */
+    unsigned launches;
+};
+
+struct server_buffer {
+    const char *name; /* copied */
+    uint64_t bytes;
+};
+
+struct recording;
+
+bool server_wait_ready(struct server *s, double deadline, int watch, struct server_outcome *out);
+/* Frees everything on the device, resets module variables, allocates the buffers in order. */
+bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n, struct err *e);
+uint64_t server_buffer_address(const struct server *s, unsigned i);
+/* Has the host process call `entry`. False: it did not come back as it should, `out` says how. The recording is
+ * returned (recording_free) where the entry returned, else NULL. Errors of calls are in `out->error`. */
+bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
+                   int watch, struct recording **recording, struct server_outcome *out);
+bool server_restart(struct server *s, struct err *e);
+/* Re-executes the recording. False with an error: our fault (addresses came out otherwise). A faulting kernel is
+ * `out->fault`; a deadline passed is `out->end`. */
+bool server_replay(struct server *s, const struct recording *r, double deadline, struct server_outcome *out,
+                   struct err *e);
+bool server_write(struct server *s, uint64_t to, const void *data, uint64_t bytes);
+bool server_read(struct server *s, uint64_t from, void *data, uint64_t bytes);
+void server_take_output(struct server *s, struct buf *out);
+
+void recording_free(struct recording *r);
+unsigned recording_launches(const struct recording *r);
+/* Equal recordings issue the same commands with the same data. */
+bool recording_equal(const struct recording *a, const struct recording *b);
+
+/* The name of a cudaError_t: "cudaErrorInvalidValue"; never NULL. */
+const char *server_error_name(int error);
+const char *server_error_text(int error);
