@@ -61,6 +61,7 @@ struct ptx_var {
     struct ptx_reloc *relocs;
     unsigned nrelocs;
     bool ptr; /* a kernel parameter marked .ptr */
+    bool is_managed, is_common;
 };
 
 struct ptx_reg {
@@ -78,7 +79,8 @@ enum ptx_operand_kind {
     PTX_OP_LABEL,   /* target: index of the instruction that the label stands before (may be ninsns) */
     PTX_OP_VECTOR,  /* { a, b, ... }: items */
     PTX_OP_LIST,    /* ( a, b, ... ) of a call: items */
-    PTX_OP_SINK,    /* _ */
+    PTX_OP_SINK,    /* _ (with `second` where the text says `_|%p`) */
+    PTX_OP_TABLE,   /* target: index into the function's tables (brx.idx, the prototype of an indirect call) */
 };
 
 struct ptx_operand {
@@ -101,8 +103,8 @@ struct ptx_operand {
 struct ptx_loc {
     uint32_t file;       /* index into module->files, by the number in `.file N "..."` */
     uint32_t line, column;
-    uint32_t inlined_at; /* index of the caller's loc, 0 = not inlined */
-    const char *function; /* name of the inlined function where given, else NULL */
+    uint32_t inlined_at; /* index of the caller's loc, 0 = not inlined; always below the loc's own index */
+    const char *function; /* name of the inlined function as the compiler mangled it, where given, else NULL */
 };
 
 struct ptx_insn {
@@ -131,6 +133,8 @@ struct ptx_func {
     bool is_entry, is_extern, is_visible, is_weak, noreturn;
     struct ptx_var *params, *rets; /* formal, in order; space PTX_PARAM (or PTX_REG for .reg formals) */
     unsigned nparams, nrets;
+    /* The registers that the body names, in order of first use, and .reg formals; a register that is declared
+     * and never named (most of `%r<100>` after optimisation) is not in the list. */
     struct ptx_reg *regs;
     unsigned nregs;
     /* Variables declared inside: shared, local, and the .param variables of call sequences. Names are
@@ -142,6 +146,8 @@ struct ptx_func {
     struct ptx_table *tables;
     unsigned ntables;
     unsigned maxntid[3], reqntid[3], minnctapersm, maxnreg; /* 0 where not given */
+    unsigned reqnctapercluster[3], maxclusterrank;          /* 0 where not given */
+    bool explicit_cluster;
     bool has_body;
     uint32_t ptx_line;
 };
@@ -157,6 +163,7 @@ struct ptx_module {
     unsigned nfiles;
     struct ptx_loc *locs; /* [0] is the unknown place */
     unsigned nlocs;
+    struct ptx_index *index; /* of the lookups below */
 };
 
 /* Parses `n` bytes of text (a trailing zero byte is not needed). */

@@ -1,0 +1,259 @@
+/* lex.c — PTX text to tokens, and the small steps that every part of the parser takes: accept, expect, fail.
+ *
+ * An opcode with its modifiers and a special register with its component are one identifier token
+ * (`ld.global.L2::128B.v4.f32`, `%tid.x`); no other name of PTX holds a dot. */
+#include "grader/sim/ptx/parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+enum { CLASS_SPACE = 1, CLASS_START = 2, CLASS_WORD = 4, CLASS_DIGIT = 8, CLASS_HEX = 16 };
+
+static const uint8_t classes[256] = {
+    [' '] = CLASS_SPACE,
+    ['\t'] = CLASS_SPACE,
+    ['\r'] = CLASS_SPACE,
+    ['\n'] = CLASS_SPACE,
+    ['\f'] = CLASS_SPACE,
+    ['\v'] = CLASS_SPACE,
+    ['0' ... '9'] = CLASS_WORD | CLASS_DIGIT | CLASS_HEX,
+    ['A' ... 'F'] = CLASS_START | CLASS_WORD | CLASS_HEX,
+    ['G' ... 'Z'] = CLASS_START | CLASS_WORD,
+    ['a' ... 'f'] = CLASS_START | CLASS_WORD | CLASS_HEX,
+    ['g' ... 'z'] = CLASS_START | CLASS_WORD,
+    ['_'] = CLASS_START | CLASS_WORD,
+    ['$'] = CLASS_START | CLASS_WORD,
+    ['%'] = CLASS_START,
+};
+
+static bool is(char c, uint8_t class) { return classes[(uint8_t)c] & class; }
+
+void fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...) {
+    char text[768];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    err_set(p->err, kind, "PTX line %u: %s", line, text);
+    longjmp(p->escape, 1);
+}
+
+/* Up to 40 characters of the token, so that a message stays a line. */
+static void describe(const struct token *t, char out[64]) {
+    if (t->kind == TOKEN_END) snprintf(out, 64, "the end of the text");
+    else snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
+}
+
+void fail_expected(struct parser *p, const char *what) {
+    char found[64];
+    describe(&p->tok, found);
+    fail(p, p->tok.line, ERR_INPUT, "expected %s, found %s", what, found);
+}
+
+static void skip_comment(struct parser *p) {
+    uint32_t line = p->line;
+    for (p->at += 2; p->end - p->at >= 2; p->at++) {
+        if (p->at[0] == '*' && p->at[1] == '/') {
+            p->at += 2;
+            return;
+        }
+        p->line += *p->at == '\n';
+    }
+    fail(p, line, ERR_INPUT, "this comment is never closed: expected '*/'");
+}
+
+static void skip_space(struct parser *p) {
+    while (p->at < p->end) {
+        if (is(*p->at, CLASS_SPACE)) {
+            p->line += *p->at++ == '\n';
+        } else if (*p->at == '/' && p->end - p->at >= 2 && p->at[1] == '/') {
+            const char *newline = memchr(p->at, '\n', (size_t)(p->end - p->at));
+            p->at = newline ? newline : p->end;
+        } else if (*p->at == '/' && p->end - p->at >= 2 && p->at[1] == '*') {
+            skip_comment(p);
+        } else {
+            return;
+        }
+    }
+}
+
+/* The rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two directives). */
+static const char *word_end(const struct parser *p, const char *s, bool dots) {
+    for (; s < p->end; s++) {
+        if (is(*s, CLASS_WORD)) continue;
+        if (dots && *s == '.' && p->end - s >= 2 && is(s[1], CLASS_WORD)) continue;
+        if (*s == ':' && p->end - s >= 3 && s[1] == ':' && is(s[2], CLASS_WORD)) {
+            s++;
+            continue;
+        }
+        break;
+    }
+    return s;
+}
+
+static void lex_string(struct parser *p) {
+    const char *s = p->at + 1;
+    while (s < p->end && *s != '"' && *s != '\n') s += *s == '\\' && p->end - s >= 2 && s[1] != '\n' ? 2 : 1;
+    if (s >= p->end || *s != '"') fail(p, p->line, ERR_INPUT, "this string is never closed: expected '\"'");
+    p->tok.kind = TOKEN_STRING;
+    p->tok.s = p->at + 1;
+    p->tok.n = (size_t)(s - p->tok.s);
+    p->at = s + 1;
+}
+
+/* 0fXXXXXXXX and 0dXXXXXXXXXXXXXXXX: the bits of the value. */
+static bool lex_float_bits(struct parser *p) {
+    if (p->end - p->at < 2 || p->at[0] != '0') return false;
+    char c = p->at[1] | 0x20;
+    if (c != 'f' && c != 'd') return false;
+    int digits = c == 'f' ? 8 : 16, i = 0;
+    uint64_t bits = 0;
+    for (; i < digits && p->end - p->at > 2 + i && is(p->at[2 + i], CLASS_HEX); i++) {
+        char d = p->at[2 + i];
+        bits = bits << 4 | (uint64_t)(d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
+    }
+    if (i < digits) fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits, p->at[1]);
+    p->tok.kind = TOKEN_FLOAT;
+    p->tok.type = c == 'f' ? PTX_F32 : PTX_F64;
+    p->tok.value = bits;
+    p->at += 2 + digits;
+    return true;
+}
+
+/* Length of a decimal number with a point or an exponent, 0 where the text is none. */
+static size_t decimal_length(const struct parser *p) {
+    const char *s = p->at;
+    bool real = false;
+    while (s < p->end && is(*s, CLASS_DIGIT)) s++;
+    if (s < p->end && *s == '.') {
+        real = true;
+        for (s++; s < p->end && is(*s, CLASS_DIGIT); s++) continue;
+    }
+    if (s < p->end && (*s == 'e' || *s == 'E')) {
+        const char *x = s + 1;
+        if (x < p->end && (*x == '+' || *x == '-')) x++;
+        if (x < p->end && is(*x, CLASS_DIGIT)) {
+            real = true;
+            for (s = x; s < p->end && is(*s, CLASS_DIGIT); s++) continue;
+        }
+    }
+    return real ? (size_t)(s - p->at) : 0;
+}
+
+static bool lex_decimal(struct parser *p) {
+    size_t n = decimal_length(p);
+    if (!n) return false;
+    char digits[128];
+    if (n >= sizeof digits) fail(p, p->line, ERR_LIMIT, "a number of %zu characters is too long", n);
+    memcpy(digits, p->at, n);
+    digits[n] = 0;
+    double value = strtod(digits, NULL);
+    p->tok.kind = TOKEN_FLOAT;
+    p->tok.type = PTX_F64;
+    memcpy(&p->tok.value, &value, sizeof value);
+    p->at += n;
+    return true;
+}
+
+static unsigned digit_of(char c) {
+    if (is(c, CLASS_DIGIT)) return (unsigned)(c - '0');
+    return is(c, CLASS_HEX) ? (unsigned)((c | 0x20) - 'a' + 10) : 99;
+}
+
+static void lex_integer(struct parser *p) {
+    unsigned base = 10;
+    const char *s = p->at;
+    if (*s == '0' && p->end - s >= 2) {
+        char c = s[1] | 0x20;
+        base = c == 'x' ? 16 : c == 'b' ? 2 : 8;
+        s += base == 8 ? 1 : 2;
+    }
+    const char *first = s;
+    uint64_t value = 0;
+    bool overflow = false;
+    for (; s < p->end && digit_of(*s) < base; s++)
+        overflow |= __builtin_mul_overflow(value, base, &value) | __builtin_add_overflow(value, digit_of(*s), &value);
+    bool empty = s == first && base != 8, is_unsigned = s < p->end && (*s == 'U' || *s == 'u');
+    s += is_unsigned;
+    if (empty || (s < p->end && is(*s, CLASS_WORD)))
+        fail(p, p->line, ERR_INPUT, "'%.*s' is no number", (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
+    if (overflow) fail(p, p->line, ERR_INPUT, "an integer does not fit into 64 bits");
+    p->tok.kind = TOKEN_INT;
+    p->tok.type = is_unsigned || value >> 63 ? PTX_U64 : PTX_S64;
+    p->tok.value = value;
+    p->at = s;
+}
+
+static void lex_word(struct parser *p, int kind) {
+    p->at = word_end(p, p->at + 1, kind == TOKEN_IDENT);
+    p->tok.kind = kind;
+}
+
+void next(struct parser *p) {
+    p->last_line = p->tok.line;
+    skip_space(p);
+    p->tok = (struct token){.line = p->line, .s = p->at};
+    if (p->at >= p->end) {
+        p->tok.kind = TOKEN_END;
+        return;
+    }
+    char c = *p->at;
+    bool more = p->end - p->at >= 2;
+    if (c == '"') {
+        lex_string(p);
+        return;
+    }
+    if (is(c, CLASS_START)) lex_word(p, TOKEN_IDENT);
+    else if (c == '.' && more && is(p->at[1], CLASS_START)) lex_word(p, TOKEN_DIRECTIVE);
+    else if (is(c, CLASS_DIGIT) || (c == '.' && more && is(p->at[1], CLASS_DIGIT))) {
+        if (!lex_float_bits(p) && !lex_decimal(p)) lex_integer(p);
+    } else if (strchr("(){}[]<>,;:@!+-|=*/~&^", c) && c) {
+        p->tok.kind = c;
+        p->at++;
+    } else {
+        fail(p, p->line, ERR_INPUT, "the byte 0x%02x is no part of PTX", (uint8_t)c);
+    }
+    p->tok.n = (size_t)(p->at - p->tok.s);
+}
+
+bool accept(struct parser *p, int kind) {
+    if (p->tok.kind != kind) return false;
+    next(p);
+    return true;
+}
+
+void expect(struct parser *p, int kind, const char *what) {
+    if (!accept(p, kind)) fail_expected(p, what);
+}
+
+bool at_word(const struct parser *p, const char *spelling) {
+    return (p->tok.kind == TOKEN_DIRECTIVE || p->tok.kind == TOKEN_IDENT) && p->tok.n == strlen(spelling) &&
+           !memcmp(p->tok.s, spelling, p->tok.n);
+}
+
+bool accept_word(struct parser *p, const char *spelling) {
+    if (!at_word(p, spelling)) return false;
+    next(p);
+    return true;
+}
+
+uint64_t expect_uint(struct parser *p, const char *what, uint64_t limit) {
+    if (p->tok.kind != TOKEN_INT) fail_expected(p, what);
+    uint64_t value = p->tok.value;
+    if (value > limit) fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what, (unsigned long long)value, (unsigned long long)limit);
+    next(p);
+    return value;
+}
+
+int64_t accept_int(struct parser *p, const char *what) {
+    bool negative = false;
+    while (p->tok.kind == '-' || p->tok.kind == '+') {
+        negative ^= p->tok.kind == '-';
+        next(p);
+    }
+    uint64_t value = expect_uint(p, what, UINT64_MAX);
+    return (int64_t)(negative ? 0 - value : value);
+}

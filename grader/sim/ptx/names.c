@@ -1,0 +1,195 @@
+/* names.c — the parser's names: interned once, with what they mean at module scope and in the open blocks.
+ *
+ * Each name has a stack of bindings, innermost block on top; closing a block pops what it bound. A register
+ * range such as %r<100> is bound to its prefix, and each register of it that the text uses is bound when it
+ * is first seen, in the block that declared the range. A label may be used before it stands somewhere, so
+ * its uses wait as fixups in their block: when the block closes, those that it defines are resolved and the
+ * others wait in the block around it. */
+#include "grader/sim/ptx/parse.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+struct ptx_index {
+    struct name **buckets;
+    size_t n, room; /* room is a power of two */
+    uint64_t seed;  /* secret: a text cannot be made so that its names collide */
+};
+
+struct ptx_index *index_new(struct arena *a) {
+    struct ptx_index *x = arena_new(a, struct ptx_index);
+    x->room = 1024;
+    x->buckets = arena_array(a, struct name *, x->room);
+    if (getrandom(&x->seed, sizeof x->seed, GRND_NONBLOCK) != sizeof x->seed) x->seed = (uintptr_t)x;
+    return x;
+}
+
+/* Multiply and fold by eights, with MurmurHash3's finaliser (public domain). */
+static uint64_t hash(uint64_t h, const char *s, size_t n) {
+    h ^= n;
+    for (; n; s += n < 8 ? n : 8, n -= n < 8 ? n : 8) {
+        uint64_t w = 0;
+        memcpy(&w, s, n < 8 ? n : 8);
+        h = (h ^ w) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    h = (h ^ h >> 33) * 0xff51afd7ed558ccdu;
+    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 33;
+}
+
+static struct name *find(const struct ptx_index *x, uint64_t h, const char *s, size_t n) {
+    for (struct name *name = x->buckets[h & (x->room - 1)]; name; name = name->chain)
+        if (name->hash == h && name->n == n && !memcmp(name->s, s, n)) return name;
+    return NULL;
+}
+
+static void grow(struct ptx_index *x, struct arena *a) {
+    size_t room = x->room * 4;
+    struct name **buckets = arena_array(a, struct name *, room);
+    for (size_t i = 0; i < x->room; i++)
+        for (struct name *name = x->buckets[i], *chain; name; name = chain) {
+            chain = name->chain;
+            name->chain = buckets[name->hash & (room - 1)];
+            buckets[name->hash & (room - 1)] = name;
+        }
+    x->buckets = buckets;
+    x->room = room;
+}
+
+/* Splits "%r12" into "%r" and 12; up to nine digits and no leading zero, as a range would name it. */
+static void split(struct parser *p, struct name *name) {
+    size_t n = name->n;
+    while (n && name->s[n - 1] >= '0' && name->s[n - 1] <= '9') n--;
+    size_t digits = name->n - n;
+    if (!n || !digits || digits > 9 || (digits > 1 && name->s[n] == '0')) return;
+    for (size_t i = n; i < name->n; i++) name->number = name->number * 10 + (uint32_t)(name->s[i] - '0');
+    name->prefix = intern(p, name->s, n);
+}
+
+struct name *intern(struct parser *p, const char *s, size_t n) {
+    struct ptx_index *x = p->names;
+    uint64_t h = hash(x->seed, s, n);
+    struct name *name = find(x, h, s, n);
+    if (name) return name;
+    if (x->n++ >= x->room) grow(x, p->arena);
+    name = arena_new(p->arena, struct name);
+    *name = (struct name){.hash = h, .s = arena_strndup(p->arena, s, n), .n = n};
+    name->chain = x->buckets[h & (x->room - 1)];
+    x->buckets[h & (x->room - 1)] = name;
+    split(p, name);
+    return name;
+}
+
+struct name *expect_name(struct parser *p, const char *what) {
+    if (p->tok.kind != TOKEN_IDENT) fail_expected(p, what);
+    struct name *name = intern(p, p->tok.s, p->tok.n);
+    next(p);
+    return name;
+}
+
+struct binding *bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth) {
+    if (name->local && name->local->depth == depth)
+        fail(p, p->last_line, ERR_INPUT, "'%.200s' is declared twice in one block", name->s);
+    struct binding *b = arena_new(&p->scratch, struct binding);
+    struct block *block = &p->blocks[depth];
+    *b = (struct binding){.kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
+    name->local = b;
+    block->bindings = b;
+    return b;
+}
+
+struct binding *add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth) {
+    struct binding *b = bind(p, name, BIND_REG, depth);
+    b->index = (uint32_t)p->regs.n;
+    *push(p, &p->regs, struct ptx_reg) = (struct ptx_reg){.name = name->s, .type = type};
+    return b;
+}
+
+void bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type) {
+    if (name->range && name->range->depth == p->depth)
+        fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block", name->s);
+    struct reg_range *r = arena_new(&p->scratch, struct reg_range);
+    struct block *block = &p->blocks[p->depth];
+    *r = (struct reg_range){name->range, block->ranges, name, p->depth, count, type};
+    name->range = r;
+    block->ranges = r;
+}
+
+struct binding *find_local(struct parser *p, struct name *name) {
+    struct reg_range *r = name->prefix ? name->prefix->range : NULL;
+    while (r && name->number >= r->count) r = r->below;
+    if (r && (!name->local || name->local->depth < r->depth)) return add_reg(p, name, r->type, r->depth);
+    return name->local;
+}
+
+void open_block(struct parser *p) {
+    if (p->depth + 1 >= MAX_BLOCKS) fail(p, p->tok.line, ERR_LIMIT, "blocks are nested more than %d deep", MAX_BLOCKS - 2);
+    p->blocks[++p->depth] = (struct block){.line = p->tok.line};
+}
+
+void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand) {
+    struct fixup *x = arena_new(&p->scratch, struct fixup);
+    *x = (struct fixup){p->blocks[p->depth].fixups, name, line, target, operand};
+    p->blocks[p->depth].fixups = x;
+}
+
+/* True when the closing block defines the name; the operand or target is then complete. */
+static bool resolve(struct parser *p, struct fixup *x) {
+    struct binding *b = x->name->local;
+    if (!b || b->depth != p->depth) return false;
+    if (b->kind == BIND_TABLE && x->operand) x->operand->kind = PTX_OP_TABLE;
+    else if (b->kind != BIND_LABEL) fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
+    *x->target = b->index;
+    return true;
+}
+
+static void close_fixups(struct parser *p, struct block *block) {
+    for (struct fixup *x = block->fixups, *following; x; x = following) {
+        following = x->next;
+        if (resolve(p, x)) continue;
+        if (p->depth == 1) fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function", x->name->s);
+        x->next = p->blocks[p->depth - 1].fixups;
+        p->blocks[p->depth - 1].fixups = x;
+    }
+}
+
+void close_block(struct parser *p) {
+    struct block *block = &p->blocks[p->depth];
+    close_fixups(p, block);
+    for (struct binding *b = block->bindings; b; b = b->next) b->name->local = b->below;
+    for (struct reg_range *r = block->ranges; r; r = r->next) r->name->range = r->below;
+    p->depth--;
+}
+
+void *vec_push(struct parser *p, struct vec *v, size_t item) {
+    if (v->n == v->room) {
+        size_t room = v->room ? v->room * 2 : 16;
+        void *data = arena_alloc(&p->scratch, room * item);
+        if (v->n) memcpy(data, v->data, v->n * item);
+        v->data = data;
+        v->room = room;
+    }
+    void *at = (char *)v->data + v->n++ * item;
+    memset(at, 0, item);
+    return at;
+}
+
+void *vec_keep(struct parser *p, struct vec *v, size_t item) {
+    void *data = v->n ? arena_alloc(p->arena, v->n * item) : NULL;
+    if (v->n) memcpy(data, v->data, v->n * item);
+    v->n = 0;
+    return data;
+}
+
+const struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name) {
+    size_t n = strlen(name);
+    struct name *x = find(m->index, hash(m->index->seed, name, n), name, n);
+    return x ? x->var : NULL;
+}
+
+const struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name) {
+    size_t n = strlen(name);
+    struct name *x = find(m->index, hash(m->index->seed, name, n), name, n);
+    return x ? x->func : NULL;
+}

@@ -1,0 +1,186 @@
+/* operand.c — operands: registers, immediates, addresses, vectors, call lists, labels. */
+#include "grader/sim/ptx/parse.h"
+
+#include <string.h>
+
+enum { MAX_NESTING = 4 };
+
+static struct ptx_operand parse_operand(struct parser *p, unsigned nesting);
+
+static struct ptx_operand blank(enum ptx_operand_kind kind) {
+    return (struct ptx_operand){.kind = kind, .reg = -1, .second = -1};
+}
+
+/* Items of { } or ( ), collected on top of p->operands and then moved to the arena. */
+static struct ptx_operand parse_items(struct parser *p, int close, unsigned nesting) {
+    struct ptx_operand list = blank(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
+    size_t base = p->operands.n;
+    if (nesting >= MAX_NESTING) fail(p, p->tok.line, ERR_LIMIT, "operands are nested more than %d deep", MAX_NESTING);
+    next(p);
+    while (p->tok.kind != close) {
+        struct ptx_operand item = parse_operand(p, nesting + 1);
+        *push(p, &p->operands, struct ptx_operand) = item;
+        if (!accept(p, ',')) break;
+    }
+    expect(p, close, close == '}' ? "'}' after the vector's items" : "')' after the list's items");
+    list.nitems = (unsigned)(p->operands.n - base);
+    list.items = arena_array(p->arena, struct ptx_operand, list.nitems);
+    if (list.nitems) memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
+    p->operands.n = base;
+    return list;
+}
+
+static struct ptx_operand parse_immediate(struct parser *p) {
+    struct ptx_operand imm = blank(PTX_OP_IMM);
+    bool negative = false;
+    for (; p->tok.kind == '-' || p->tok.kind == '+'; next(p)) negative ^= p->tok.kind == '-';
+    if (p->tok.kind != TOKEN_INT && p->tok.kind != TOKEN_FLOAT) fail_expected(p, "a number");
+    imm.type = p->tok.type;
+    imm.value = p->tok.value;
+    if (negative && p->tok.kind == TOKEN_INT) imm.value = 0 - imm.value;
+    if (negative && p->tok.kind == TOKEN_FLOAT) imm.value ^= imm.type == PTX_F32 ? 1ull << 31 : 1ull << 63;
+    next(p);
+    return imm;
+}
+
+static int64_t parse_offset(struct parser *p) {
+    int64_t offset = 0;
+    while (p->tok.kind == '+' || p->tok.kind == '-')
+        if (__builtin_add_overflow(offset, accept_int(p, "an offset"), &offset))
+            fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
+    return offset;
+}
+
+static struct ptx_operand reg_operand(struct parser *p, uint32_t index) {
+    struct ptx_operand op = blank(PTX_OP_REG);
+    op.reg = (int)index;
+    op.type = ((struct ptx_reg *)p->regs.data)[index].type;
+    return op;
+}
+
+static struct ptx_operand var_operand(struct parser *p, const struct ptx_var *var) {
+    struct ptx_operand op = blank(PTX_OP_VAR);
+    op.var = var;
+    op.name = var->name;
+    op.offset = parse_offset(p);
+    return op;
+}
+
+static struct ptx_operand label_operand(struct name *name) {
+    struct ptx_operand op = blank(PTX_OP_LABEL);
+    op.name = name->s;
+    return op;
+}
+
+/* A name that no open block declares. */
+static struct ptx_operand module_operand(struct parser *p, struct name *name, unsigned nesting) {
+    if (name->var) return var_operand(p, name->var);
+    struct ptx_operand op = blank(name->func ? PTX_OP_FUNC : PTX_OP_SREG);
+    op.name = name->s;
+    if (name->func) return op;
+    if (name->prefix && name->prefix->range)
+        fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'", name->s, name->prefix->s,
+             name->prefix->range->count);
+    if (name->s[0] == '%') return op;
+    if (nesting) fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
+    return label_operand(name);
+}
+
+/* A label of an outer block stays open: this block may define the same name further down. */
+static struct ptx_operand parse_named(struct parser *p, unsigned nesting) {
+    struct name *name = expect_name(p, "an operand");
+    struct binding *b = find_local(p, name);
+    if (!b) return module_operand(p, name, nesting);
+    if (b->kind == BIND_REG) return reg_operand(p, b->index);
+    if (b->kind == BIND_VAR) return var_operand(p, b->var);
+    if (nesting) fail(p, p->last_line, ERR_INPUT, "a label cannot stand here ('%.200s')", name->s);
+    return label_operand(name);
+}
+
+static struct ptx_operand parse_word(struct parser *p, unsigned nesting) {
+    if (accept_word(p, "_")) return blank(PTX_OP_SINK);
+    if (!at_word(p, "WARP_SZ")) return parse_named(p, nesting);
+    next(p);
+    struct ptx_operand op = blank(PTX_OP_IMM);
+    op.type = PTX_S64;
+    op.value = 32;
+    return op;
+}
+
+/* [reg], [var], [reg+off], [var-off], [imm] */
+static struct ptx_operand parse_address(struct parser *p) {
+    struct ptx_operand address = blank(PTX_OP_ADDRESS);
+    next(p);
+    if (p->tok.kind == TOKEN_IDENT) {
+        struct ptx_operand base = parse_named(p, 1);
+        if (base.kind != PTX_OP_REG && base.kind != PTX_OP_VAR)
+            fail(p, p->last_line, ERR_INPUT, "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
+        address.reg = base.reg;
+        address.var = base.var;
+        address.type = base.type;
+        address.offset = base.offset;
+        address.name = base.name;
+    } else {
+        address.offset = accept_int(p, "an address");
+    }
+    if (__builtin_add_overflow(address.offset, parse_offset(p), &address.offset))
+        fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
+    if (p->tok.kind == ',') fail(p, p->tok.line, ERR_UNSUPPORTED, "tensor coordinates in an address are not supported");
+    expect(p, ']', "']' after the address");
+    return address;
+}
+
+static struct ptx_operand parse_negated(struct parser *p) {
+    next(p);
+    struct ptx_operand op = parse_named(p, 1);
+    if (op.kind != PTX_OP_REG) fail(p, p->last_line, ERR_INPUT, "expected a predicate register after '!'");
+    op.negated = true;
+    return op;
+}
+
+/* The register after the bar of `%p|%q`. */
+static int parse_second(struct parser *p) {
+    if (accept_word(p, "_")) return -2;
+    struct ptx_operand second = parse_named(p, 1);
+    if (second.kind != PTX_OP_REG) fail(p, p->last_line, ERR_INPUT, "expected a register after '|'");
+    return second.reg;
+}
+
+static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
+    struct ptx_operand op;
+    switch (p->tok.kind) {
+    case '{': return parse_items(p, '}', nesting);
+    case '(': return parse_items(p, ')', nesting);
+    case '[': return parse_address(p);
+    case '!': return parse_negated(p);
+    case '-':
+    case '+':
+    case TOKEN_INT:
+    case TOKEN_FLOAT: return parse_immediate(p);
+    case TOKEN_IDENT: op = parse_word(p, nesting); break;
+    default: fail_expected(p, "an operand");
+    }
+    if (p->tok.kind == '|') {
+        if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK) fail_expected(p, "',' or ';' after the operand");
+        next(p);
+        op.second = parse_second(p);
+    }
+    return op;
+}
+
+struct ptx_operand *parse_operands(struct parser *p, unsigned *n) {
+    p->operands.n = 0;
+    uint32_t line = p->tok.line;
+    if (p->tok.kind != ';') {
+        do {
+            struct ptx_operand op = parse_operand(p, 0);
+            *push(p, &p->operands, struct ptx_operand) = op;
+        } while (accept(p, ','));
+    }
+    expect(p, ';', "',' or ';' after the operand");
+    *n = (unsigned)p->operands.n;
+    struct ptx_operand *ops = keep(p, &p->operands, struct ptx_operand);
+    for (unsigned i = 0; i < *n; i++)
+        if (ops[i].kind == PTX_OP_LABEL) add_fixup(p, intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target, &ops[i]);
+    return ops;
+}

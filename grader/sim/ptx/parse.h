@@ -1,0 +1,177 @@
+/* parse.h — what the files of the PTX parser share; nobody else includes it.
+ *
+ * The parser is a recursive descent over one token of lookahead. An error leaves through longjmp to
+ * ptx_parse: all memory is in the caller's arena or in the parser's scratch arena, so nothing leaks.
+ *
+ * Names are interned once: a `struct name` carries what the name means at module scope and a stack of what
+ * it means in the open blocks of the function being parsed, so that a lookup is a pointer away. */
+#pragma once
+#include "grader/sim/ptx/ptx.h"
+
+#include <setjmp.h>
+
+enum { TOKEN_END = 256, TOKEN_IDENT, TOKEN_DIRECTIVE, TOKEN_INT, TOKEN_FLOAT, TOKEN_STRING };
+enum { MAX_BLOCKS = 128, MAX_DIMS = 16 };
+
+/* A character of punctuation is its own kind. */
+struct token {
+    int kind;
+    uint32_t line;
+    const char *s; /* the spelling; of a string without its quotes */
+    size_t n;
+    enum ptx_type type; /* of a number: S64, U64, F32, F64 */
+    uint64_t value;
+};
+
+enum binding_kind { BIND_REG, BIND_VAR, BIND_LABEL, BIND_TABLE };
+
+/* What a name means in one block. */
+struct binding {
+    enum binding_kind kind;
+    unsigned depth;
+    struct binding *below; /* the same name in an outer block */
+    struct binding *next;  /* of the same block */
+    struct name *name;
+    union {
+        uint32_t index; /* register, instruction that a label stands before, table */
+        struct ptx_var *var;
+    };
+};
+
+/* `.reg .b32 %r<100>` in one block, hung on the name "%r". */
+struct reg_range {
+    struct reg_range *below, *next;
+    struct name *name;
+    unsigned depth;
+    uint32_t count;
+    enum ptx_type type;
+};
+
+struct name {
+    struct name *chain;
+    uint64_t hash;
+    const char *s;
+    size_t n;
+    struct name *prefix; /* "%r" of "%r12", NULL where the name does not end in a plain number */
+    uint32_t number;
+    struct binding *local;
+    struct reg_range *range;
+    struct ptx_var *var; /* at module scope */
+    struct ptx_func *func;
+    uint64_t debug_offset; /* 1 + offset of this label in .debug_str, 0 where it is none */
+};
+
+/* A name that stood where a label may stand, to be resolved when its block (or an outer one) closes. */
+struct fixup {
+    struct fixup *next;
+    struct name *name;
+    uint32_t line;
+    uint32_t *target;
+    struct ptx_operand *operand; /* NULL in .branchtargets */
+};
+
+struct block {
+    struct binding *bindings;
+    struct reg_range *ranges;
+    struct fixup *fixups;
+    uint32_t line;
+};
+
+/* A growing array in the scratch arena. */
+struct vec {
+    void *data;
+    size_t n, room;
+};
+
+struct parser {
+    struct arena *arena, scratch;
+    struct err *err;
+    jmp_buf escape;
+    const char *at, *end;
+    uint32_t line;
+    struct token tok;
+    uint32_t last_line; /* of the token before `tok` */
+
+    struct ptx_module *module;
+    struct ptx_index *names;
+    struct vec vars, funcs, files, locs, loc_extra, reloc_checks, aliases;
+    uint64_t initialised_bytes;
+
+    /* debug.c */
+    struct loc_slot *loc_table;
+    size_t loc_room, loc_used;
+    uint32_t loc, function_number;
+    struct vec debug_bytes;
+
+    /* the function being parsed */
+    struct ptx_func *f;
+    struct vec regs, locals, insns, tables, operands, values, pending, names_list;
+    struct block blocks[MAX_BLOCKS];
+    unsigned depth; /* of the open block; 0 at module scope */
+};
+
+/* lex.c */
+void next(struct parser *p);
+_Noreturn void fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+_Noreturn void fail_expected(struct parser *p, const char *what); /* "expected WHAT, found TOKEN" */
+bool accept(struct parser *p, int kind);
+void expect(struct parser *p, int kind, const char *what);
+bool at_word(const struct parser *p, const char *spelling); /* an identifier or directive */
+bool accept_word(struct parser *p, const char *spelling);
+uint64_t expect_uint(struct parser *p, const char *what, uint64_t limit); /* an integer of 0..limit */
+int64_t accept_int(struct parser *p, const char *what);                   /* with signs */
+
+/* names.c */
+struct ptx_index *index_new(struct arena *a);
+struct name *intern(struct parser *p, const char *s, size_t n);
+struct name *expect_name(struct parser *p, const char *what); /* takes an identifier */
+struct binding *bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth);
+void bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type);
+struct binding *add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth);
+/* What the name means in the open blocks, or NULL. The first use of a register of a range makes it one. */
+struct binding *find_local(struct parser *p, struct name *name);
+void open_block(struct parser *p);
+void close_block(struct parser *p);
+void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand);
+
+/* vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec. */
+void *vec_push(struct parser *p, struct vec *v, size_t item);
+void *vec_keep(struct parser *p, struct vec *v, size_t item);
+#define push(p, v, type) ((type *)vec_push((p), (v), sizeof(type)))
+#define keep(p, v, type) ((type *)vec_keep((p), (v), sizeof(type)))
+
+/* decl.c: what is declared */
+struct linkage {
+    bool is_extern, is_visible, is_weak, is_common;
+};
+bool at_space(const struct parser *p); /* at .global, .const, .shared, .local, .param */
+void parse_variables(struct parser *p, struct linkage linkage); /* at module scope or in a function */
+void parse_registers(struct parser *p);
+struct ptx_var *parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */
+enum ptx_type expect_type(struct parser *p);
+
+/* init.c: from after the '=' */
+struct shape {
+    uint64_t dims[MAX_DIMS + 1]; /* outermost first; a vector type is a last dimension of its own */
+    unsigned ndims;
+};
+void parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape);
+void check_relocs(struct parser *p);
+
+/* operand.c */
+struct ptx_operand *parse_operands(struct parser *p, unsigned *n);
+
+/* func.c */
+void parse_function(struct parser *p, struct linkage linkage, bool is_entry);
+void parse_alias(struct parser *p);
+void resolve_aliases(struct parser *p);
+
+/* debug.c */
+void parse_file(struct parser *p);
+void parse_loc(struct parser *p);
+void parse_section(struct parser *p);
+void skip_pragma(struct parser *p);
+void skip_parentheses(struct parser *p);
+void start_debug(struct parser *p);
+void finish_debug(struct parser *p);
