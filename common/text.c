@@ -1,0 +1,64 @@
+/* text.c — see text.h. */
+#include "common/text.h"
+
+#include <string.h>
+
+/* Bytes of the UTF-8 character at `s`, 0 if it is none. C1 controls (U+0080..9F) and line separators, which some
+ * terminals obey, and direction overrides, which make code look like other code, count as none. */
+static size_t utf8(const unsigned char *s, size_t n) {
+    static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    if (length <= 1 || length > n) return length > n ? 0 : length;
+    unsigned code = s[0] & (0x7f >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+        code = code << 6 | (s[i] & 0x3f);
+    }
+    bool harmful = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 || (code >= 0x202a && code <= 0x202e) ||
+                   (code >= 0x2066 && code <= 0x2069) || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+    return code < smallest[length] || harmful ? 0 : length;
+}
+
+static void clean(struct buf *out, const char *s, size_t n, bool one_line) {
+    for (size_t i = 0; i < n;) {
+        const unsigned char *p = (const unsigned char *)s + i;
+        size_t length = utf8(p, n - i);
+        bool plain = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) || (!one_line && (*p == '\n' || *p == '\t'));
+        if (plain) buf_add(out, p, length);
+        else if (*p == '\r' && !one_line) length = 1;
+        else length = 1, buf_printf(out, "\\x%02x", *p);
+        i += length;
+    }
+}
+
+void text_clean(struct buf *out, const char *s, size_t n, size_t limit) {
+    size_t keep = n;
+    if (n > limit) {
+        for (keep = limit; keep > limit / 2 && s[keep - 1] != '\n'; keep--) {}
+        if (keep == limit / 2) keep = limit;
+    }
+    clean(out, s, keep, false);
+    if (keep < n) buf_printf(out, "[%zu more bytes left out]\n", n - keep);
+}
+
+void text_name(struct buf *out, const char *s) { clean(out, s, strlen(s), true); }
+
+void text_replace(struct buf *b, const char *from, const char *to) {
+    struct buf out = {0};
+    const char *s = buf_str(b), *end = s + b->size;
+    for (const char *at; (at = memmem(s, (size_t)(end - s), from, strlen(from)));) {
+        buf_add(&out, s, (size_t)(at - s));
+        buf_puts(&out, to);
+        s = at + strlen(from);
+    }
+    buf_add(&out, s, (size_t)(end - s));
+    buf_free(b);
+    *b = out;
+}
+
+bool text_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+
+bool text_ends(const char *s, const char *suffix) {
+    size_t n = strlen(s), m = strlen(suffix);
+    return n >= m && strcmp(s + n - m, suffix) == 0;
+}

@@ -1,0 +1,16 @@
+/* text.h — text from strangers, made fit for a terminal and a report. */
+#pragma once
+#include "common/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Appends at most `limit` bytes of `s` (whole lines where possible, then a note on how much was left out). Valid
+ * UTF-8, newlines and tabs stay; other control characters and stray bytes become \xNN. */
+void text_clean(struct buf *out, const char *s, size_t n, size_t limit);
+/* A name for one line of a report: as above, newlines and tabs escaped too. */
+void text_name(struct buf *out, const char *s);
+/* Replaces every `from` in `b` by `to`. */
+void text_replace(struct buf *b, const char *from, const char *to);
+bool text_starts(const char *s, const char *prefix);
+bool text_ends(const char *s, const char *suffix);

@@ -1,0 +1,37 @@
+/* book.h — the exercises of the book, found through the linker section "exercises", and where their files lie. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/exercise.h"
+
+#include <stdbool.h>
+
+/* Finds the book's root: the folder with chapters/ above the executable or the current folder. */
+bool book_open(struct err *e);
+/* Absolute paths: the root, and the build folder that holds the executable, cuda/, lib/, libexec/, cache/. */
+const char *book_root(void);
+const char *book_build(void);
+
+/* In the order of chapter, then name. */
+unsigned book_count(void);
+const struct exercise *book_at(unsigned i);
+const char *book_id(const struct exercise *ex); /* "02-coalescing/transpose" */
+const char *book_entry(const struct exercise *ex);
+
+/* What `name` means: an exercise in any of its spellings, or all of a chapter. The list is terminated by NULL and
+ * is the caller's to free. NULL with an error that offers near names. */
+const struct exercise **book_find(const char *name, struct err *e);
+
+/* Files of an exercise; each returns a static buffer that the next call overwrites. */
+const char *book_chapter_file(const struct exercise *ex, const char *suffix); /* chapters/NN/NAME + suffix */
+const char *book_solution_file(const struct exercise *ex, const char *step);  /* step NULL: the model answer */
+const char *book_mutants_folder(const struct exercise *ex);
+/* Names of the ladder's steps ("1-unqualified"), in order; NULL-terminated, free with book_free_list. */
+char **book_steps(const struct exercise *ex);
+void book_free_list(char **list);
+/* Files of a folder that end with `suffix`, sorted; NULL-terminated. */
+char **book_files(const char *folder, const char *prefix, const char *suffix);
+
+/* The skeleton as the book ships it: from git where the file is under version control (the last commit), else the
+ * copy that was taken when the grader first saw the file. Students edit the file itself. */
+bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e);

@@ -1,0 +1,251 @@
+/* build.c — see build.h. The jail holds the toolkit at /cuda, the system's compiler and libraries, our runtime library
+ * and the one source file in /work, which is also the working folder: messages name the file as the student does,
+ * and nothing else can be included. Equal input gives an equal object, wherever the book lies. */
+#include "grader/build.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book.h"
+#include "grader/cache.h"
+#include "grader/sim/ptx/ptx.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_ARCH = 90 };
+static const double nvcc_seconds = 60;
+
+static const char *const environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work", "HOME=/work", "LC_ALL=C.UTF-8",
+                                          "SOURCE_DATE_EPOCH=0", NULL};
+static const char *const flags[] = {"-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "-gencode",
+    "arch=compute_90,code=compute_90", "-lineinfo", "--no-compress"};
+enum { NFLAGS = sizeof flags / sizeof *flags };
+
+static const struct jail_limits limits = {.cpu_seconds = 60, .memory_bytes = 4ull << 30, .file_bytes = 64 << 20,
+    .work_bytes = 512 << 20, .processes = 64, .files = 256};
+
+/* Binds of the compiler's jail: the system, the toolkit, our runtime library. */
+struct toolbox {
+    struct jail_bind binds[24];
+    unsigned n;
+    char cuda[PATH_MAX], library[PATH_MAX + 32];
+};
+
+static bool open_toolbox(struct toolbox *t, struct err *e) {
+    char link[PATH_MAX + 32];
+    snprintf(link, sizeof link, "%s/cuda", book_build());
+    if (!realpath(link, t->cuda)) return err_set(e, ERR_SYSTEM, "%s: no CUDA toolkit there; run `make setup`", link);
+    snprintf(t->library, sizeof t->library, "%s/lib/libwbcudart.a", book_build());
+    if (!file_exists(t->library)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", t->library);
+    const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->n);
+    memcpy(t->binds, system, t->n * sizeof *system);
+    t->binds[t->n++] = (struct jail_bind){t->cuda, "/cuda", false};
+    t->binds[t->n++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
+    return true;
+}
+
+/* ---- the key ---- */
+
+/* A tool's size and time stand for its content: reading the toolkit at each run would cost more than compiling. */
+static void add_tool(struct hash *h, const char *folder, const char *name) {
+    char path[PATH_MAX + 64];
+    struct stat st = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (stat(path, &st) < 0) st.st_size = -1;
+    int64_t id[3] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
+    hash_add(h, id, sizeof id);
+}
+
+static bool make_key(const struct toolbox *t, const char *name, const void *source, size_t size, char key[HASH_HEX], struct err *e) {
+    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary"};
+    struct hash h;
+    struct buf library = {0};
+    bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
+    hash_start(&h);
+    hash_text(&h, "object 1");
+    for (unsigned i = 0; i < NFLAGS; i++) hash_text(&h, flags[i]);
+    for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++) add_tool(&h, t->cuda, tools[i]);
+    add_tool(&h, "/usr/bin", "g++");
+    add_tool(&h, "/usr/bin", "ld");
+    hash_add(&h, library.data, library.size);
+    hash_text(&h, name);
+    hash_add(&h, source, size);
+    hash_hex(&h, key);
+    buf_free(&library);
+    return ok;
+}
+
+/* ---- the cached form: "ok|refused", sizes, object, messages ---- */
+
+static void store(const struct build *b) {
+    struct buf entry = {0};
+    buf_printf(&entry, "%d %zu %zu\n", b->ok, b->object.size, b->messages.size);
+    buf_add(&entry, b->object.data, b->object.size);
+    buf_add(&entry, b->messages.data, b->messages.size);
+    cache_put("obj", b->key, entry.data, entry.size);
+    buf_free(&entry);
+}
+
+static bool fetch(struct build *b) {
+    struct buf entry = {0};
+    int ok, head = 0;
+    size_t object, messages;
+    bool found = cache_get("obj", b->key, &entry) && sscanf(entry.data, "%d %zu %zu%n", &ok, &object, &messages, &head) == 3 &&
+                 (size_t)head + 1 + object + messages == entry.size;
+    if (found) {
+        b->ok = ok, b->cached = true, b->end = JAIL_EXITED;
+        buf_add(&b->object, entry.data + head + 1, object);
+        buf_add(&b->messages, entry.data + head + 1 + object, messages);
+    }
+    buf_free(&entry);
+    return found;
+}
+
+/* ---- the compiler ---- */
+
+static const char *end_reason(const struct jail_result *r) {
+    switch (r->end) {
+    case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
+    case JAIL_OUTPUT: return "the compiler wrote more than 64 MiB and was stopped";
+    case JAIL_VIOLATION: return "the compiler was stopped at a system call that compiling does not need";
+    case JAIL_SIGNALLED: return "the compiler crashed or ran out of memory";
+    default: return NULL;
+    }
+}
+
+static void take_result(struct jail_result *r, struct build *out) {
+    out->end = r->end;
+    out->ok = r->end == JAIL_EXITED && r->code == 0 && r->has_taken;
+    out->why = end_reason(r);
+    struct buf clean = {0};
+    text_clean(&clean, buf_str(&r->output), r->output.size, MESSAGE_LIMIT);
+    text_replace(&clean, "/work/", "");
+    out->messages = clean;
+    if (out->ok) buf_add(&out->object, r->taken.data, r->taken.size);
+}
+
+static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out, struct err *e) {
+    const char *argv[NFLAGS + 8] = {"/cuda/bin/nvcc"};
+    unsigned n = 1;
+    for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
+    argv[n++] = name;
+    argv[n++] = "/lib-warpbook/libwbcudart.a";
+    argv[n++] = "-o";
+    argv[n++] = "out.so";
+    struct jail_file file = {name, source, size};
+    struct jail_job job = {.kind = JAIL_COMPILER, .argv = argv, .env = environment, .binds = t->binds, .nbinds = t->n,
+        .files = &file, .nfiles = 1, .take = "out.so", .limits = limits};
+    struct jail *j = jail_start(&job, e);
+    if (!j) return false;
+    struct jail_result r;
+    jail_wait(j, nvcc_seconds, &r);
+    bool ok = r.end != JAIL_BROKEN || err_set(e, ERR_SYSTEM, "%s", r.why);
+    if (ok) take_result(&r, out);
+    jail_result_free(&r);
+    return ok;
+}
+
+bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
+    *out = (struct build){0};
+    struct toolbox t;
+    if (!open_toolbox(&t, e) || !make_key(&t, name, source, size, out->key, e)) return false;
+    if (fetch(out)) return true;
+    if (!compile(&t, name, source, size, out, e)) return false;
+    if (out->end == JAIL_EXITED) store(out); /* what a limit ended may come out otherwise next time */
+    return true;
+}
+
+void build_free(struct build *b) {
+    buf_free(&b->object);
+    buf_free(&b->messages);
+}
+
+/* ---- ptxas ---- */
+
+struct ptxas_job {
+    struct jail *jail; /* NULL: `text` came from the cache */
+    struct buf text;
+    char key[HASH_HEX];
+};
+
+/* The fat binary lies somewhere in the object, recognised by its magic number; ptx_from_fatbin checks the rest. */
+static const char *find_ptx(struct arena *a, const struct buf *object, size_t *n) {
+    static const unsigned char magic[4] = {0x50, 0xed, 0x55, 0xba};
+    const char *at = object->data, *end = at + object->size;
+    while ((at = memmem(at, (size_t)(end - at), magic, sizeof magic))) {
+        struct err e = {0};
+        const char *ptx = ptx_from_fatbin(a, at, (size_t)(end - at), PTX_ARCH, n, &e);
+        if (ptx) return ptx;
+        at++;
+    }
+    return NULL;
+}
+
+static void launch_ptxas(struct ptxas_job *p, const char *ptx, size_t n, unsigned arch) {
+    char option[32];
+    snprintf(option, sizeof option, "-arch=sm_%u", arch);
+    const char *argv[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
+    struct toolbox t;
+    struct err e = {0};
+    if (!open_toolbox(&t, &e)) return;
+    struct jail_file file = {"k.ptx", ptx, n};
+    struct jail_job job = {.kind = JAIL_COMPILER, .argv = argv, .env = environment, .binds = t.binds, .nbinds = t.n,
+        .files = &file, .nfiles = 1, .limits = limits};
+    p->jail = jail_start(&job, &e);
+}
+
+struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
+    struct ptxas_job *p = xcalloc(1, sizeof *p);
+    struct hash h;
+    hash_start(&h);
+    hash_text(&h, "ptxas 1");
+    hash_text(&h, b->key);
+    hash_add(&h, &arch, sizeof arch);
+    hash_hex(&h, p->key);
+    if (cache_get("ptxas", p->key, &p->text)) return p;
+    struct arena a = {0};
+    size_t n;
+    const char *ptx = find_ptx(&a, &b->object, &n);
+    if (ptx) launch_ptxas(p, ptx, n, arch);
+    arena_free(&a);
+    return p;
+}
+
+/* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers". */
+static void parse_ptxas(const char *text, struct ptxas *out) {
+    struct ptxas_kernel now = {0};
+    for (const char *line = text; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : "") {
+        const char *at;
+        unsigned stack, stores, loads, registers;
+        if (sscanf(line, "ptxas info : Function properties for %511s", now.name) == 1) now.spill_bytes = 0;
+        if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores, &loads) == 3)
+            now.spill_bytes = stores + loads;
+        if (strncmp(line, "ptxas info", 10) || !(at = strstr(line, "Used ")) || sscanf(at, "Used %u registers", &registers) != 1) continue;
+        now.registers = registers;
+        out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof now);
+        out->kernels[out->n++] = now;
+    }
+}
+
+void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
+    *out = (struct ptxas){0};
+    if (p->jail) {
+        struct jail_result r;
+        jail_wait(p->jail, nvcc_seconds, &r);
+        if (r.end == JAIL_EXITED && r.code == 0) {
+            text_clean(&p->text, buf_str(&r.output), r.output.size, 1 << 20);
+            cache_put("ptxas", p->key, p->text.data, p->text.size);
+        }
+        jail_result_free(&r);
+    }
+    parse_ptxas(buf_str(&p->text), out);
+    buf_free(&p->text);
+    free(p);
+}
+
+void ptxas_free(struct ptxas *p) {
+    free(p->kernels);
+    *p = (struct ptxas){0};
+}

@@ -1,0 +1,17 @@
+/* result.c — see result.h. */
+#include "grader/result.h"
+
+static const struct { const char *code, *text; } verdicts[] = {
+#define VERDICT(code, text, meaning) {#code, text},
+#include "grader/verdict.def"
+#undef VERDICT
+};
+
+const char *verdict_code(enum verdict v) { return verdicts[v].code; }
+const char *verdict_text(enum verdict v) { return verdicts[v].text; }
+
+void result_free(struct result *r) {
+    arena_free(&r->arena);
+    buf_free(&r->log);
+    buf_free(&r->source);
+}
