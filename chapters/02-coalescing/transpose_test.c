@@ -1,5 +1,5 @@
 /* transpose_test.c — out[c*rows + r] = in[r*cols + c]; values are moved, not computed: exact. */
-#include "common/exercise.h"
+#include "common/exercise_fill.h"
 
 enum { ROWS, COLS };
 
@@ -44,27 +44,18 @@ START_TEST(matches_the_reference)
 }
 END_TEST
 
-/* The sectors that a request may touch: what its lanes and widths need when perfectly packed (4 for a warp of
- * floats, 16 for a warp of float4, 2 for half a warp), and an eighth more. The technique size is a multiple of 32
- * both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the slack is for versions
- * whose tiles do not fall on such boundaries at the edges. Between 4.5 and 32 lies nothing that coalesces. */
-static double packed(const char *ideal, const char *requests)
-{
-    double n = ex_metric(requests);
-    return n > 0 ? 1.125 * ex_metric(ideal) / n : 4.5;
-}
-
+/* Limits: an eighth above what the lanes need when packed (4 for a warp of floats). The technique size is a multiple of
+ * 32 both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the slack is for versions
+ * whose tiles do not fall on such boundaries. Between 4.5 and 32 lies nothing that coalesces. */
 START_TEST(reads_are_coalesced)
 {
-    ex_at_most("sectors_per_request_load", packed("sectors_ideal_load", "requests_load"),
-               "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
+    ex_coalesced_loads(1.125, "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced)
 {
-    ex_at_most("sectors_per_request_store", packed("sectors_ideal_store", "requests_store"),
-               "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
+    ex_coalesced_stores(1.125, "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }
 END_TEST
 
