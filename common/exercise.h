@@ -61,6 +61,9 @@ struct ex_arg {
      * (0 = a buffer of its own). Decided per case, so that only some cases alias. */
     int (*alias)(const struct ex_case *c);
     ex_count_fn *alias_offset;
+    /* Buffers: the dimensions that the elements are laid out by, outermost first, each number plus 1 (0 ends the
+     * list): {1, 3} makes reports say [i][j] for a buffer of dim[0] rows of dim[2]. None: a flat index. */
+    int shape[EX_DIMS];
 };
 
 /* `host[i]` is argument i as it was before the call (buffers: `count` elements of their type; scalars: one).

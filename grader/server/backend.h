@@ -75,3 +75,5 @@ struct backend_ops {
 struct backend *backend_sim_open(const struct sim_options *o, struct err *e);
 /* The simulator behind it, for callers that ask more of it than a server does. */
 struct sim *backend_sim(struct backend *b);
+/* The budget of later launches, in warp instructions; 0 = none. */
+void backend_sim_set_instructions(struct backend *b, uint64_t budget);

@@ -14,6 +14,10 @@ struct backend_sim {
 
 struct sim *backend_sim(struct backend *b) { return ((struct backend_sim *)b)->sim; }
 
+void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
+    ((struct backend_sim *)b)->options.instruction_budget = budget;
+}
+
 static void sim_backend_close(struct backend *b) {
     sim_close(backend_sim(b));
     free(b);

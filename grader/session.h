@@ -1,0 +1,46 @@
+/* session.h — one submission on one device: its host process in the jail, the device server, recordings and replays.
+ *
+ *   struct session *s = session_open(ex, build, &options, &err);
+ *   session_case(s, c, &plan, &run);     // record once, replay with fresh inputs, compare
+ *   case_run_free(&run);
+ *   session_close(s);
+ *
+ * The host process starts once and serves every case; one that died is started again for the next case. */
+#pragma once
+#include "grader/build.h"
+#include "grader/problem.h"
+#include "grader/result.h"
+#include "grader/tally.h"
+
+struct session_options {
+    const struct gpu_device *device;
+    const char *seed;
+    unsigned workers; /* threads of a launch; 0 = one for each core */
+    const struct ptxas *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
+};
+
+struct case_plan {
+    unsigned rounds;       /* replays, each with fresh inputs */
+    bool sanitize;         /* races, uninitialised reads */
+    uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
+    double seconds;        /* for one replay */
+    bool occupancy;        /* it counts: repeat the replay if registers became known during it */
+    unsigned index;        /* of the case, for its random numbers */
+};
+
+struct case_run {
+    enum verdict verdict;
+    struct buf message;
+    struct tally tally; /* of the last round */
+};
+
+struct session;
+/* NULL: our own failure. A submission that cannot be loaded opens, and every case tells why. */
+struct session *session_open(const struct exercise *ex, const struct build *b, const struct session_options *o, struct err *e);
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out);
+/* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
+bool session_finished(const struct session *s);
+/* What the host process printed, and device printf, cleaned and limited. */
+void session_log(struct session *s, struct buf *out);
+void session_close(struct session *s);
+void case_run_free(struct case_run *r);

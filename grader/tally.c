@@ -1,0 +1,80 @@
+/* tally.c — see tally.h. */
+#include "grader/tally.h"
+#include "common/file.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum how { SUM, MAX };
+static const struct { const char *name, *text; size_t offset; enum how how; } counters[] = {
+#define COUNTER(name, merge, text) {#name, text, offsetof(struct sim_counters, name), merge},
+#include "grader/sim/obs/counters.def"
+#undef COUNTER
+};
+
+unsigned counter_count(void) { return sizeof counters / sizeof *counters; }
+const char *counter_name(unsigned i) { return counters[i].name; }
+const char *counter_text(unsigned i) { return counters[i].text; }
+uint64_t counter_get(const struct sim_counters *c, unsigned i) {
+    return *(const uint64_t *)((const char *)c + counters[i].offset);
+}
+
+static void merge(struct sim_counters *to, const struct sim_counters *from) {
+    for (unsigned i = 0; i < counter_count(); i++) {
+        uint64_t *a = (uint64_t *)((char *)to + counters[i].offset), b = counter_get(from, i);
+        *a = counters[i].how == SUM ? *a + b : *a > b ? *a : b;
+    }
+}
+
+/* Launches have tens of lines; a linear search is cheap beside running one. */
+static struct tally_line *find_line(struct tally *t, const char *file, uint32_t line) {
+    static const char none[] = "";
+    const char *base = path_base(file ? file : none);
+    for (unsigned i = 0; i < t->nlines; i++)
+        if (t->lines[i].line == line && !strcmp(t->lines[i].file, base)) return &t->lines[i];
+    if (t->nlines == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 32;
+        t->lines = xrealloc(t->lines, t->capacity * sizeof *t->lines);
+    }
+    t->lines[t->nlines] = (struct tally_line){.file = xstrdup(base), .line = line};
+    return &t->lines[t->nlines++];
+}
+
+static void add_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
+    struct sim_launch s = {.kernel = l->launch->kernel, .dynamic_shared = l->launch->dynamic_shared,
+        .params = l->launch->params, .param_bytes = l->launch->param_bytes, .cooperative = l->launch->cooperative};
+    memcpy(s.grid, l->launch->grid, sizeof s.grid);
+    memcpy(s.block, l->launch->block, sizeof s.block);
+    struct time_estimate e = {0};
+    time_model(d, &s, &l->result->sim, &e);
+    t->seconds += e.seconds, t->low += e.low, t->high += e.high;
+    if (e.seconds > t->longest) t->longest = e.seconds, t->bound_by = e.bound_by[0];
+}
+
+void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
+    const struct sim_result *r = &l->result->sim;
+    merge(&t->counters, &r->counters);
+    for (unsigned i = 0; i < r->nlines; i++) merge(&find_line(t, r->lines[i].file, r->lines[i].line)->counters, &r->lines[i].counters);
+    for (unsigned i = 0; i < r->nreports && t->nreports < TALLY_REPORTS; i++) t->reports[t->nreports++] = r->reports[i];
+    if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
+    if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
+    add_time(t, d, l);
+    t->launches++;
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct tally_line *x = a, *y = b;
+    int file = strcmp(x->file, y->file);
+    return file ? file : (x->line > y->line) - (x->line < y->line);
+}
+
+void tally_sort(struct tally *t) {
+    if (t->nlines) qsort(t->lines, t->nlines, sizeof *t->lines, by_place);
+}
+
+void tally_free(struct tally *t) {
+    for (unsigned i = 0; i < t->nlines; i++) free(t->lines[i].file);
+    free(t->lines);
+    *t = (struct tally){0};
+}

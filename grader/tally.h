@@ -1,0 +1,36 @@
+/* tally.h — what the launches of one replay add up to: counters, source lines, reports, modelled time. */
+#pragma once
+#include "grader/server/server.h"
+#include "grader/sim/timing/timing.h"
+
+enum { TALLY_REPORTS = 8 };
+
+struct tally_line {
+    char *file; /* base name */
+    uint32_t line;
+    struct sim_counters counters;
+};
+
+struct tally {
+    unsigned launches;
+    struct sim_counters counters;
+    struct tally_line *lines; /* sorted by tally_sort */
+    unsigned nlines, capacity;
+    struct sim_report reports[TALLY_REPORTS]; /* the first ones */
+    unsigned nreports;
+    enum sim_fault fault;
+    double occupancy;          /* lowest of the launches */
+    double seconds, low, high; /* modelled, summed */
+    double longest;            /* seconds of the longest launch, which names what limits */
+    const char *bound_by;
+};
+
+void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
+void tally_sort(struct tally *t); /* by file, then line */
+void tally_free(struct tally *t);
+
+/* The counters, in the order of counters.def, for loops and for names. */
+unsigned counter_count(void);
+const char *counter_name(unsigned i);
+const char *counter_text(unsigned i);
+uint64_t counter_get(const struct sim_counters *c, unsigned i);
