@@ -50,6 +50,7 @@ struct server {
     double seconds;              /* device time */
     double deadline;
     uint64_t messages;
+    uint32_t client_pid;         /* as it says */
     unsigned launches, allocations;
     bool over_limit;
     struct buf output;           /* device printf, not yet asked for */

@@ -1,0 +1,132 @@
+/* client.c — the connection to the device server. All state is here: in the grader's host process, which exports
+ * these functions, the student's object uses that copy and shares the connection. */
+#include "grader/runtime/client.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct wb_session session;
+static int session_error = -1; /* -1 = not tried yet */
+static pid_t session_pid;
+static int socket_fd = -1;
+static uint32_t last_seq;
+static uint64_t time_ns;
+static bool output_waits;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void wb_lock(void) { pthread_mutex_lock(&lock); }
+void wb_unlock(void) { pthread_mutex_unlock(&lock); }
+uint64_t wb_time_ns(void) { return time_ns; }
+bool wb_output_waits(void) { return output_waits; }
+
+static int gone(void) {
+    static bool said;
+    if (!said) fprintf(stderr, "warpbook: the device server has gone\n");
+    said = true;
+    if (session.grading) _exit(1);
+    return WB_cudaErrorDevicesUnavailable;
+}
+
+static bool send_frame(const struct wb_call *c, uint32_t seq) {
+    struct wb_header h = {.op = c->op, .seq = seq};
+    h.size = (uint32_t)(sizeof h + c->request_size + c->tail_size);
+    struct iovec parts[] = {
+        {&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
+    struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
+    while (sendmsg(socket_fd, &m, MSG_NOSIGNAL) < 0)
+        if (errno != EINTR) return false;
+    return true;
+}
+
+static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
+    const struct wb_header *h = (const void *)frame;
+    time_ns = h->time_ns;
+    output_waits = h->flags & WB_OUTPUT;
+    if (c->reply_size) memset(c->reply, 0, c->reply_size);
+    c->out_size = 0;
+    if (h->status) return h->status;
+    if (size < sizeof *h + c->reply_size) return gone();
+    if (c->reply_size) memcpy(c->reply, frame + sizeof *h, c->reply_size);
+    c->out_size = size - sizeof *h - c->reply_size;
+    if (c->out_size > c->out_room) c->out_size = c->out_room;
+    if (c->out_size) memcpy(c->out, frame + sizeof *h + c->reply_size, c->out_size);
+    return 0;
+}
+
+static int exchange_locked(struct wb_call *c) {
+    _Alignas(8) uint8_t frame[WB_FRAME];
+    const struct wb_header *h = (const void *)frame;
+    uint32_t seq = ++last_seq;
+    if (!send_frame(c, seq)) return gone();
+    for (;;) {
+        ssize_t n = recv(socket_fd, frame, sizeof frame, 0);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < (ssize_t)sizeof *h) return gone();
+        if (h->op == c->op && h->seq == seq) return take_reply(c, frame, (size_t)n);
+    }
+}
+
+static int descriptor(const char *variable) {
+    const char *text = getenv(variable);
+    return text && *text >= '0' && *text <= '9' ? atoi(text) : -1;
+}
+
+static int no_device(const char *why) {
+    fprintf(stderr, "warpbook: no device (%s): start this program with `build/simgpu run PROGRAM`\n", why);
+    return WB_cudaErrorNoDevice;
+}
+
+static int map_window(uint64_t bytes) {
+    int fd = descriptor(WB_ENV_WINDOW);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes) return no_device("no shared memory");
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) return no_device("cannot map the shared memory");
+    session.window = p;
+    session.window_bytes = bytes;
+    return 0;
+}
+
+static int connect_locked(void) {
+    session_pid = getpid();
+    socket_fd = descriptor(WB_ENV_SOCKET);
+    struct stat st;
+    if (socket_fd < 0) return no_device(WB_ENV_SOCKET " is not set");
+    if (fstat(socket_fd, &st) < 0 || !S_ISSOCK(st.st_mode)) return no_device(WB_ENV_SOCKET " names no socket");
+    last_seq = (uint32_t)session_pid << 8; /* answers to an earlier process are told apart */
+    struct wb_req_hello q = {.version = WB_VERSION, .pid = (uint32_t)session_pid};
+    struct wb_rep_hello p;
+    struct wb_call c = {.op = WB_OP_hello, .request = &q, .request_size = sizeof q, .reply = &p, .reply_size = sizeof p};
+    int error = exchange_locked(&c);
+    if (error) return error;
+    session.base = p.base;
+    session.span = p.span;
+    session.grading = p.grading;
+    return map_window(p.window_bytes);
+}
+
+const struct wb_session *wb_session(int *error) {
+    wb_lock();
+    if (session_error < 0) session_error = connect_locked();
+    *error = session_error;
+    wb_unlock();
+    return session_error ? NULL : &session;
+}
+
+int wb_exchange(struct wb_call *c) {
+    int error;
+    if (!wb_session(&error)) return error;
+    /* As with a real context, a forked child cannot use its parent's. */
+    if (getpid() != session_pid) return WB_cudaErrorInitializationError;
+    wb_lock();
+    error = exchange_locked(c);
+    wb_unlock();
+    return error;
+}

@@ -1,0 +1,47 @@
+/* client.h — the runtime's end of the protocol: one connection a process, shared by its threads.
+ *
+ *   struct wb_rep_alloc p;
+ *   int error = wb_ask(alloc, &(struct wb_req_alloc){.bytes = n}, &p);
+ *
+ * A request that uses the window is made between wb_lock and wb_unlock, together with filling or emptying it; the
+ * lock may be taken again by the thread that holds it. */
+#pragma once
+#include "grader/server/protocol.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct wb_session {
+    uint64_t base, span; /* of device addresses */
+    uint8_t *window;
+    uint64_t window_bytes;
+    bool grading;
+};
+
+/* Connects at the first call. NULL with `*error` a cudaError_t where there is no device. */
+const struct wb_session *wb_session(int *error);
+
+struct wb_call {
+    enum wb_op op;
+    const void *request, *tail;
+    size_t request_size, tail_size;
+    void *reply;
+    size_t reply_size;
+    void *out; /* room for the reply's tail, or NULL */
+    size_t out_room, out_size;
+};
+
+/* Returns the reply's status. */
+int wb_exchange(struct wb_call *c);
+uint64_t wb_time_ns(void);   /* device time, as of the last reply */
+bool wb_output_waits(void);  /* device printf has written something */
+void wb_lock(void);
+void wb_unlock(void);
+
+#define wb_ask(name, q, p) wb_ask_tail(name, q, p, NULL, 0, NULL, 0)
+#define wb_ask_tail(name, q, p, text, ntext, room, nroom)                                                    \
+    wb_exchange(&(struct wb_call){.op = WB_OP_##name, .request = (const struct wb_req_##name *){q},           \
+                                  .request_size = sizeof(struct wb_req_##name), .tail = text,                 \
+                                  .tail_size = ntext, .reply = (struct wb_rep_##name *){p},                   \
+                                  .reply_size = sizeof(struct wb_rep_##name), .out = room, .out_room = nroom})

@@ -1,0 +1,253 @@
+/* device.c — the one device: its properties, attributes, limits, and the calls that manage devices. */
+#include "grader/runtime/runtime.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct wb_rep_device_info info;
+static int info_error = -1;
+
+static void fetch_info(void) {
+    const struct wb_session *s = wb_session(&info_error);
+    if (!s) return;
+    wb_reserve(s->base, s->span);
+    info_error = wb_ask(device_info, NULL, &info);
+}
+
+const struct wb_rep_device_info *wb_device(int *error) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fetch_info);
+    *error = info_error;
+    return info_error ? NULL : &info;
+}
+
+/* ---- properties ---- */
+
+/* A bus as wide as the memory's kind has it, and the clock that gives the device's bandwidth with the usual
+ * formula 2 * clock * width. */
+static int bus_bits(void) { return info.dram_rate > 1200000000000ull ? 5120 : 384; }
+static int memory_khz(void) { return (int)(info.dram_rate / (2 * (uint64_t)bus_bits() / 8) / 1000); }
+
+static void fill_properties(struct cudaDeviceProp *p) {
+    memset(p, 0, sizeof *p);
+    snprintf(p->name, sizeof p->name, "%s (simulated)", info.name);
+    memcpy(p->uuid.bytes, "warpbook-device", 16);
+    p->totalGlobalMem = info.memory_bytes;
+    p->sharedMemPerBlock = 48 << 10;
+    p->regsPerBlock = p->regsPerMultiprocessor = (int)info.registers_per_sm;
+    p->warpSize = 32;
+    p->memPitch = 2147483647;
+    p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = 2147483647;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->totalConstMem = 64 << 10;
+    p->major = (int)info.cc_major;
+    p->minor = (int)info.cc_minor;
+    p->textureAlignment = p->surfaceAlignment = 512;
+    p->texturePitchAlignment = 32;
+    p->multiProcessorCount = (int)info.sms;
+    p->canMapHostMemory = 1;
+    p->concurrentKernels = 1;
+    p->pciBusID = 1;
+    p->asyncEngineCount = 1;
+    p->unifiedAddressing = 1;
+    p->memoryBusWidth = bus_bits();
+    p->l2CacheSize = (int)info.l2_bytes;
+    p->maxThreadsPerMultiProcessor = (int)info.warps_per_sm * 32;
+    p->streamPrioritiesSupported = 1;
+    p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+    p->sharedMemPerMultiprocessor = info.shared_per_sm;
+    p->managedMemory = 1;
+    p->concurrentManagedAccess = 1;
+    p->cooperativeLaunch = 1;
+    p->sharedMemPerBlockOptin = info.shared_per_block;
+    p->maxBlocksPerMultiProcessor = (int)info.blocks_per_sm;
+    p->reservedSharedMemPerBlock = info.shared_reserved;
+    p->hostRegisterSupported = 1;
+    p->memoryPoolsSupported = 1;
+#if CUDART_VERSION < 13000
+    p->clockRate = (int)info.clock_khz;
+    p->memoryClockRate = memory_khz();
+    p->singleToDoublePrecisionPerfRatio = (int)info.fp32_per_fp64;
+#endif
+}
+
+static int check_device(int device) { return device ? cudaErrorInvalidDevice : 0; }
+
+static cudaError_t properties(struct cudaDeviceProp *p, int device) {
+    int error;
+    if (!wb_device(&error)) return wb_return(error);
+    error = p ? check_device(device) : cudaErrorInvalidValue;
+    if (!error) fill_properties(p);
+    return wb_return(error);
+}
+
+#undef cudaGetDeviceProperties
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device);
+cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) { return properties(p, device); }
+cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device) { return properties(p, device); }
+
+static bool attribute(enum cudaDeviceAttr a, int *value) {
+    struct cudaDeviceProp p;
+    fill_properties(&p);
+    switch ((int)a) {
+#define A(id, expression) case cudaDevAttr##id: *value = (int)(expression); return true;
+#include "grader/runtime/attributes.def"
+#undef A
+    }
+    *value = 0; /* what the device has not: textures, clusters, peers… */
+    return (int)a > 0 && a < cudaDevAttrMax;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr a, int device) {
+    int error;
+    if (!wb_device(&error)) return wb_return(error);
+    error = check_device(device);
+    if (!error && (!value || !attribute(a, value))) error = cudaErrorInvalidValue;
+    return wb_return(error);
+}
+
+/* ---- choosing ---- */
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    int error;
+    bool there = wb_device(&error);
+    if (!count) return wb_return(cudaErrorInvalidValue);
+    *count = there;
+    return wb_return(error);
+}
+
+cudaError_t cudaGetDevice(int *device) {
+    int error;
+    if (wb_device(&error)) *device = 0;
+    return wb_return(error);
+}
+
+cudaError_t cudaSetDevice(int device) {
+    int error;
+    return wb_return(wb_device(&error) ? check_device(device) : error);
+}
+
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
+    (void)device_flags, (void)flags;
+    return cudaSetDevice(device);
+}
+
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted) {
+    (void)wanted;
+    return cudaGetDevice(device);
+}
+
+cudaError_t cudaSetValidDevices(int *devices, int n) {
+    for (int i = 0; i < n; i++)
+        if (devices[i]) return wb_return(cudaErrorInvalidDevice);
+    return cudaSuccess;
+}
+
+static unsigned device_flags;
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+    device_flags = flags;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned *flags) {
+    *flags = device_flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device) {
+    if (check_device(device)) return wb_return(cudaErrorInvalidDevice);
+    if (!text || size < 13) return wb_return(cudaErrorInvalidValue);
+    snprintf(text, (size_t)size, "0000:01:00.0");
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
+    if (strcmp(text, "0000:01:00.0") && strcmp(text, "01:00.0")) return wb_return(cudaErrorInvalidDevice);
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    if (check_device(device) || check_device(peer)) return wb_return(cudaErrorInvalidDevice);
+    *can = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+    (void)peer, (void)flags;
+    return wb_return(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    (void)peer;
+    return wb_return(cudaErrorPeerAccessNotEnabled);
+}
+
+/* ---- configuration ---- */
+
+/* Memory and streams stay as they are: everything goes when the program ends, as it is about to. */
+cudaError_t cudaDeviceReset(void) { return wb_return(wb_sync()); }
+
+static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
+    [cudaLimitStackSize] = 1024,
+    [cudaLimitPrintfFifoSize] = 1 << 20,
+    [cudaLimitMallocHeapSize] = 8 << 20,
+    [cudaLimitDevRuntimeSyncDepth] = 2,
+    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
+    [cudaLimitMaxL2FetchGranularity] = 64,
+};
+
+/* Stored and given back; the simulated device's stack, heap and printf buffer have their own, larger sizes. */
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
+    if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return wb_return(cudaErrorUnsupportedLimit);
+    limits[limit] = value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
+    if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return wb_return(cudaErrorUnsupportedLimit);
+    *value = limits[limit];
+    return cudaSuccess;
+}
+
+static enum cudaFuncCache cache_config;
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
+    cache_config = config;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config) {
+    *config = cache_config;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config) {
+    (void)config;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config) {
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+}
+cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaSuccess; }
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* The profiler's switches, from cuda_profiler_api.h: there is nothing to switch. */
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
+cudaError_t cudaProfilerStop(void) { return cudaSuccess; }

@@ -1,0 +1,230 @@
+/* stream.c — streams, events and host callbacks. The device runs commands in the order of the calls, one after
+ * another, which is an order that any use of streams allows; so a stream is a handle, waiting for one is over at
+ * once, and an event is the device's time at its record. That time is modelled (see docs/architecture.md): it
+ * holds kernels only, not copies, and no time of the host. */
+#include "grader/runtime/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct CUstream_st {
+    struct CUstream_st *next;
+    unsigned flags;
+    int priority;
+    unsigned long long id;
+};
+
+struct CUevent_st {
+    struct CUevent_st *next;
+    unsigned flags;
+    bool recorded;
+    uint64_t time_ns;
+};
+
+static struct CUstream_st *streams;
+static struct CUevent_st *events;
+static unsigned long long last_id = 2; /* 1 and 2 are the legacy and the per-thread default stream */
+
+static bool is_default(cudaStream_t s) { return !s || s == cudaStreamLegacy || s == cudaStreamPerThread; }
+
+int wb_check_stream(cudaStream_t s) {
+    if (is_default(s)) return 0;
+    wb_lock();
+    struct CUstream_st *known = streams;
+    while (known && known != s) known = known->next;
+    wb_unlock();
+    return known ? 0 : cudaErrorInvalidResourceHandle;
+}
+
+static int check_event(cudaEvent_t e) {
+    wb_lock();
+    struct CUevent_st *known = events;
+    while (known && known != e) known = known->next;
+    wb_unlock();
+    return known ? 0 : cudaErrorInvalidResourceHandle;
+}
+
+void wb_flush_output(void) {
+    while (wb_output_waits()) {
+        char text[WB_FRAME];
+        struct wb_call c = {.op = WB_OP_output, .out = text, .out_room = sizeof text};
+        if (wb_exchange(&c) || !c.out_size) return;
+        fwrite(text, 1, c.out_size, stdout);
+    }
+}
+
+int wb_sync(void) {
+    int error = wb_ask(sync, NULL, NULL);
+    wb_flush_output();
+    return error;
+}
+
+/* ---- streams ---- */
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority) {
+    int error;
+    if (!wb_device(&error)) return wb_return(error);
+    if (!out || flags & ~(unsigned)cudaStreamNonBlocking) return wb_return(cudaErrorInvalidValue);
+    struct CUstream_st *s = calloc(1, sizeof *s);
+    if (!s) return wb_return(cudaErrorMemoryAllocation);
+    s->flags = flags;
+    s->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority; /* clamped, as the manual says */
+    wb_lock();
+    s->id = ++last_id;
+    s->next = streams;
+    streams = s;
+    wb_unlock();
+    *out = s;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) {
+    return cudaStreamCreateWithPriority(out, flags, 0);
+}
+cudaError_t cudaStreamCreate(cudaStream_t *out) { return cudaStreamCreateWithPriority(out, 0, 0); }
+
+cudaError_t cudaStreamDestroy(cudaStream_t s) {
+    int error = is_default(s) ? cudaErrorInvalidResourceHandle : wb_check_stream(s);
+    if (error) return wb_return(error);
+    wb_lock();
+    struct CUstream_st **at = &streams;
+    while (*at && *at != s) at = &(*at)->next;
+    if (*at) *at = s->next;
+    wb_unlock();
+    free(s);
+    return cudaSuccess;
+}
+
+static cudaError_t sync_stream(cudaStream_t s) {
+    int error = wb_check_stream(s);
+    return wb_return(error ? error : wb_sync());
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t s) { return sync_stream(s); }
+cudaError_t cudaStreamQuery(cudaStream_t s) { return sync_stream(s); }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
+    (void)flags;
+    int error = wb_check_stream(s);
+    return wb_return(error ? error : check_event(e));
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags) {
+    int error = wb_check_stream(s);
+    if (!error) *flags = is_default(s) ? 0 : s->flags;
+    return wb_return(error);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority) {
+    int error = wb_check_stream(s);
+    if (!error) *priority = is_default(s) ? 0 : s->priority;
+    return wb_return(error);
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id) {
+    int error = wb_check_stream(s);
+    if (!error) *id = is_default(s) ? (s == cudaStreamPerThread ? 2 : 1) : s->id;
+    return wb_return(error);
+}
+
+#if CUDART_VERSION >= 12080
+cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
+    int error = wb_check_stream(s);
+    if (!error) *device = 0;
+    return wb_return(error);
+}
+#endif
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, unsigned flags) {
+    (void)p, (void)length, (void)flags;
+    return wb_return(wb_check_stream(s));
+}
+
+/* The work before them is done, so callbacks run at once, on the calling thread. */
+cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *data, unsigned flags) {
+    (void)flags;
+    int error = wb_check_stream(s);
+    if (error) return wb_return(error);
+    if (!callback) return wb_return(cudaErrorInvalidValue);
+    callback(s, (cudaError_t)wb_sync(), data);
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data) {
+    int error = wb_check_stream(s);
+    if (!error && !function) error = cudaErrorInvalidValue;
+    if (!error) error = wb_sync(); /* not called when the context is broken */
+    if (error) return wb_return(error);
+    function(data);
+    return cudaSuccess;
+}
+
+/* ---- events ---- */
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
+    int error;
+    if (!wb_device(&error)) return wb_return(error);
+    unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (!out || flags & ~known) return wb_return(cudaErrorInvalidValue);
+    struct CUevent_st *e = calloc(1, sizeof *e);
+    if (!e) return wb_return(cudaErrorMemoryAllocation);
+    e->flags = flags;
+    wb_lock();
+    e->next = events;
+    events = e;
+    wb_unlock();
+    *out = e;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *out) { return cudaEventCreateWithFlags(out, 0); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t e) {
+    int error = check_event(e);
+    if (error) return wb_return(error);
+    wb_lock();
+    struct CUevent_st **at = &events;
+    while (*at && *at != e) at = &(*at)->next;
+    if (*at) *at = e->next;
+    wb_unlock();
+    free(e);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
+    (void)flags;
+    int error = check_event(e);
+    if (!error) error = wb_check_stream(s);
+    if (error) return wb_return(error);
+    e->recorded = true;
+    e->time_ns = wb_time_ns();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return cudaEventRecordWithFlags(e, s, 0); }
+
+cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+    int error = check_event(e);
+    return wb_return(error ? error : wb_sync());
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t e) { return cudaEventSynchronize(e); }
+
+static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    int error = check_event(start);
+    if (!error) error = check_event(end);
+    if (!error && !ms) error = cudaErrorInvalidValue;
+    if (error) return wb_return(error);
+    if (!start->recorded || !end->recorded || (start->flags | end->flags) & cudaEventDisableTiming)
+        return wb_return(cudaErrorInvalidResourceHandle);
+    *ms = (float)((double)(int64_t)(end->time_ns - start->time_ns) * 1e-6);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
+
+/* Toolkits from 12.8 on rename it in the header. */
+cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
+cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
+
+cudaError_t cudaDeviceSynchronize(void) { return wb_return(wb_sync()); }

@@ -1,0 +1,102 @@
+/* transfer.c — moving bytes through the window: between host and device, within the device, within the host. All
+ * copies are `rows` rows of `width` bytes; a plain copy is one row. */
+#include "grader/runtime/runtime.h"
+
+#include <string.h>
+
+bool wb_is_device(const void *p) {
+    int error;
+    const struct wb_session *s = wb_session(&error);
+    return s && (uint64_t)p >= s->base && (uint64_t)p - s->base < s->span;
+}
+
+static void pack(uint8_t *to, const uint8_t *from, size_t pitch, size_t width, size_t rows) {
+    for (size_t r = 0; r < rows; r++) memcpy(to + r * width, from + r * pitch, width);
+}
+
+static void unpack(uint8_t *to, size_t pitch, const uint8_t *from, size_t width, size_t rows) {
+    for (size_t r = 0; r < rows; r++) memcpy(to + r * pitch, from + r * width, width);
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its own. */
+int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+    int error;
+    const struct wb_session *s = wb_session(&error);
+    if (!s) return error;
+    wb_lock();
+    size_t step = width < s->window_bytes ? s->window_bytes / width : 1;
+    for (size_t r = 0; !error && r < rows; r += step)
+        for (size_t at = 0; !error && at < width; at += s->window_bytes) {
+            size_t n = smaller(step, rows - r), w = smaller(width - at, s->window_bytes);
+            pack(s->window, (const uint8_t *)from + r * from_pitch + at, from_pitch, w, n);
+            struct wb_req_write q = {.address = to + r * pitch + at, .pitch = pitch, .width = w, .rows = n};
+            error = wb_ask(write, &q, NULL);
+        }
+    wb_unlock();
+    return error;
+}
+
+int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t width, size_t rows) {
+    int error;
+    const struct wb_session *s = wb_session(&error);
+    if (!s) return error;
+    wb_lock();
+    size_t step = width < s->window_bytes ? s->window_bytes / width : 1;
+    for (size_t r = 0; !error && r < rows; r += step)
+        for (size_t at = 0; !error && at < width; at += s->window_bytes) {
+            size_t n = smaller(step, rows - r), w = smaller(width - at, s->window_bytes);
+            struct wb_req_read q = {.address = from + r * pitch + at, .pitch = pitch, .width = w, .rows = n};
+            error = wb_ask(read, &q, NULL);
+            if (!error) unpack((uint8_t *)to + r * to_pitch + at, to_pitch, s->window, w, n);
+        }
+    wb_unlock();
+    return error;
+}
+
+static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+    struct wb_req_copy q = {.to = (uint64_t)to, .to_pitch = to_pitch, .from = (uint64_t)from,
+                            .from_pitch = from_pitch, .width = width, .rows = rows};
+    return wb_ask(copy, &q, NULL);
+}
+
+/* Whether a pointer may stand where a copy's kind puts it; managed memory is at home on both sides. */
+static bool fits(const void *p, bool device_side) {
+    return wb_is_managed(p) || wb_is_device(p) == device_side;
+}
+
+int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                enum cudaMemcpyKind kind) {
+    int error;
+    if (!wb_device(&error)) return error;
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (!width || !rows) return 0;
+    if (!to || !from) return cudaErrorInvalidValue;
+    if (rows > 1 && (to_pitch < width || from_pitch < width)) return cudaErrorInvalidPitchValue;
+    if (kind != cudaMemcpyDefault) {
+        bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+        bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+        if (!fits(to, to_device) || !fits(from, from_device)) return cudaErrorInvalidValue;
+    }
+    if (wb_is_managed(to) || wb_is_managed(from)) wb_managed_to_device();
+    bool to_device = wb_is_device(to), from_device = wb_is_device(from);
+    if (to_device && from_device) return copy_on_device(to, to_pitch, from, from_pitch, width, rows);
+    if (to_device) return wb_write((uint64_t)to, to_pitch, from, from_pitch, width, rows);
+    if (from_device) {
+        error = wb_read(to, to_pitch, (uint64_t)from, from_pitch, width, rows);
+        wb_flush_output();
+        return error;
+    }
+    for (size_t r = 0; r < rows; r++)
+        memmove((uint8_t *)to + r * to_pitch, (const uint8_t *)from + r * from_pitch, width);
+    return 0;
+}
+
+int wb_fill(void *to, size_t pitch, int value, size_t width, size_t rows) {
+    if (!width || !rows) return 0;
+    wb_managed_to_device();
+    struct wb_req_fill q = {.address = (uint64_t)to, .pitch = pitch, .width = width, .rows = rows,
+                            .value = (uint8_t)value};
+    return wb_ask(fill, &q, NULL);
+}
