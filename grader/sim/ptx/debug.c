@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Deeper inlining than any compiler does; it keeps walks along `inlined_at` short. */
-enum { MAX_FILES = 1 << 16, MAX_INLINING = 1000 };
+/* Deeper inlining is told as if the function were inlined straight into the outermost one; that keeps walks
+ * along `inlined_at` short where a text names itself as its caller over and over. */
+enum { MAX_FILES = 1 << 16, MAX_INLINING = 100 };
 
 struct place {
     uint32_t file, line, column;
@@ -24,14 +25,17 @@ struct loc_slot {
 struct loc_extra {
     struct name *label;
     uint64_t addend;
-    unsigned inlining;
+    unsigned inlining;  /* how many callers there are */
+    uint32_t outermost; /* where inlining > 0 */
 };
 
 void skip_pragma(struct parser *p) {
     next(p);
     do
-        if (p->tok.kind != TOKEN_STRING) fail_expected(p, "a string after .pragma");
-        else next(p);
+        if (p->tok.kind != TOKEN_STRING)
+            fail_expected(p, "a string after .pragma");
+        else
+            next(p);
     while (accept(p, ','));
     expect(p, ';', "';' after .pragma");
 }
@@ -75,7 +79,7 @@ static struct loc_slot *slot_of(struct loc_slot *table, size_t room, struct plac
 
 static void grow_table(struct parser *p) {
     size_t room = p->loc_room ? p->loc_room * 4 : 1024;
-    struct loc_slot *table = arena_array(&p->scratch, struct loc_slot, room);
+    struct loc_slot *table = get(p, &p->scratch, room * sizeof *table);
     for (size_t i = 0; i < p->loc_room; i++)
         if (p->loc_table[i].function_number) *slot_of(table, room, p->loc_table[i].place) = p->loc_table[i];
     p->loc_table = table;
@@ -106,7 +110,8 @@ static uint32_t add_loc(struct parser *p, struct ptx_loc loc, struct loc_extra e
 static uint32_t find_caller(struct parser *p, struct place at) {
     struct loc_slot *slot = p->loc_room ? slot_of(p->loc_table, p->loc_room, at) : NULL;
     if (slot && slot->function_number == p->function_number) return slot->loc;
-    return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL}, (struct loc_extra){.label = NULL});
+    return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL},
+                   (struct loc_extra){.label = NULL});
 }
 
 static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_extra *extra) {
@@ -114,10 +119,11 @@ static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_ext
     if (accept(p, '+')) extra->addend = expect_uint(p, "an offset", UINT64_MAX);
     expect(p, ',', "',' before inlined_at");
     if (!accept_word(p, "inlined_at")) fail_expected(p, "inlined_at");
-    uint32_t line = p->tok.line;
-    loc->inlined_at = find_caller(p, parse_place(p));
-    extra->inlining = ((struct loc_extra *)p->loc_extra.data)[loc->inlined_at].inlining + 1;
-    if (extra->inlining > MAX_INLINING) fail(p, line, ERR_LIMIT, "functions inlined more than %d deep are not supported", MAX_INLINING);
+    uint32_t caller = find_caller(p, parse_place(p));
+    const struct loc_extra *outer = (struct loc_extra *)p->loc_extra.data + caller;
+    extra->outermost = outer->inlining ? outer->outermost : caller;
+    extra->inlining = outer->inlining >= MAX_INLINING ? 1 : outer->inlining + 1;
+    loc->inlined_at = extra->inlining == 1 ? extra->outermost : caller;
 }
 
 void parse_loc(struct parser *p) {
@@ -169,8 +175,10 @@ void parse_section(struct parser *p) {
     bool strings = at_word(p, ".debug_str");
     next(p);
     expect(p, '{', "'{' after the section's name");
-    if (strings) parse_debug_str(p);
-    else skip_section(p);
+    if (strings)
+        parse_debug_str(p);
+    else
+        skip_section(p);
     expect(p, '}', "'}' at the end of the section");
 }
 
@@ -188,7 +196,8 @@ void finish_debug(struct parser *p) {
     for (unsigned i = 0; i < m->nlocs; i++) {
         uint64_t label = extra[i].label ? extra[i].label->debug_offset : 0;
         if (m->locs[i].file >= m->nfiles) m->locs[i].file = 0;
-        if (label && extra[i].addend < bytes - (label - 1)) m->locs[i].function = strings + label - 1 + extra[i].addend;
+        if (label && extra[i].addend < bytes - (label - 1))
+            m->locs[i].function = strings + label - 1 + extra[i].addend;
     }
 }
 

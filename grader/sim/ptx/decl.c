@@ -9,9 +9,15 @@ enum { MAX_RANGE = 16 << 20, MAX_ALIGN = 1 << 16 };
 static const struct {
     const char *spelling;
     enum ptx_space space;
-} spaces[] = {{".reg", PTX_REG},       {".param", PTX_PARAM},   {".shared", PTX_SHARED}, {".local", PTX_LOCAL},
-              {".global", PTX_GLOBAL}, {".const", PTX_CONST},   {".shared::cta", PTX_SHARED},
-              {".param::func", PTX_PARAM}, {".param::entry", PTX_PARAM}};
+} spaces[] = {{".reg", PTX_REG},
+              {".param", PTX_PARAM},
+              {".shared", PTX_SHARED},
+              {".local", PTX_LOCAL},
+              {".global", PTX_GLOBAL},
+              {".const", PTX_CONST},
+              {".shared::cta", PTX_SHARED},
+              {".param::func", PTX_PARAM},
+              {".param::entry", PTX_PARAM}};
 
 static enum ptx_space space_at(const struct parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_SPACE;
@@ -34,7 +40,8 @@ enum ptx_type expect_type(struct parser *p) {
     enum ptx_type type = type_at(p);
     if (type == PTX_NO_TYPE) {
         if (p->tok.kind != TOKEN_DIRECTIVE) fail_expected(p, "a type");
-        fail(p, p->tok.line, ERR_UNSUPPORTED, "'%.*s' is no type that the simulated GPU knows", (int)(p->tok.n > 40 ? 40 : p->tok.n), p->tok.s);
+        fail(p, p->tok.line, ERR_UNSUPPORTED, "'%.*s' is no type that the simulated GPU knows",
+             (int)(p->tok.n > 40 ? 40 : p->tok.n), p->tok.s);
     }
     next(p);
     return type;
@@ -54,10 +61,14 @@ static void parse_attribute(struct parser *p, struct ptx_var *v) {
     do {
         if (at_word(p, ".managed")) v->is_managed = true;
         if (p->tok.kind == TOKEN_END) fail_expected(p, "')' after the attribute");
-        if (accept(p, '(')) open++;
-        else if (p->tok.kind == ')' && open) open--, next(p);
-        else if (open) next(p);
-        else fail_expected(p, "'(' after .attribute");
+        if (accept(p, '('))
+            open++;
+        else if (p->tok.kind == ')' && open)
+            open--, next(p);
+        else if (open)
+            next(p);
+        else
+            fail_expected(p, "'(' after .attribute");
     } while (open);
 }
 
@@ -65,13 +76,20 @@ static void parse_attribute(struct parser *p, struct ptx_var *v) {
 static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
-        if (accept_word(p, ".align")) v->align = expect_alignment(p);
-        else if (accept_word(p, ".attribute")) parse_attribute(p, v);
-        else if (accept_word(p, ".ptr")) v->ptr = true;
-        else if (v->ptr && at_space(p)) next(p);
-        else if (accept_word(p, ".v2")) *lanes = 2;
-        else if (accept_word(p, ".v4")) *lanes = 4;
-        else v->type = expect_type(p);
+        if (accept_word(p, ".align"))
+            v->align = expect_alignment(p);
+        else if (accept_word(p, ".attribute"))
+            parse_attribute(p, v);
+        else if (accept_word(p, ".ptr"))
+            v->ptr = true;
+        else if (v->ptr && at_space(p))
+            next(p);
+        else if (accept_word(p, ".v2"))
+            *lanes = 2;
+        else if (accept_word(p, ".v4"))
+            *lanes = 4;
+        else
+            v->type = expect_type(p);
     }
     if (v->type == PTX_NO_TYPE) fail_expected(p, "a type");
 }
@@ -86,10 +104,13 @@ static uint64_t times(struct parser *p, uint64_t a, uint64_t b) {
 /* `[4][3]`, or `[]` for a size that the initialiser or the launch gives (a first dimension of 0). */
 static void parse_dimensions(struct parser *p, struct shape *shape) {
     while (accept(p, '[')) {
-        if (shape->ndims == MAX_DIMS) fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported", MAX_DIMS);
+        if (shape->ndims == MAX_DIMS)
+            fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported", MAX_DIMS);
         uint64_t dim = 0;
-        if (p->tok.kind != ']') dim = expect_uint(p, "an array size", MAX_BYTES);
-        else if (shape->ndims) fail_expected(p, "the size of this dimension");
+        if (p->tok.kind != ']')
+            dim = expect_uint(p, "an array size", MAX_BYTES);
+        else if (shape->ndims)
+            fail_expected(p, "the size of this dimension");
         shape->dims[shape->ndims++] = dim;
         expect(p, ']', "']' after the array size");
     }
@@ -114,7 +135,7 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
     if (old && old->space != v.space)
         fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared in two state spaces", name->s);
     if (!old) {
-        old = arena_new(p->arena, struct ptx_var);
+        old = get(p, p->arena, sizeof(struct ptx_var));
         *push(p, &p->vars, struct ptx_var *) = old;
         name->var = old;
         *old = v;
@@ -124,10 +145,10 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
     return old;
 }
 
-/* A variable of a function. One in global or constant space lives as long as the module, so it is the module's,
- * known by name in its block only. */
+/* A variable of a function. One in global or constant space lives as long as the module, so it is the
+ * module's, known by name in its block only. */
 static struct ptx_var *local_variable(struct parser *p, struct name *name, struct ptx_var v) {
-    struct ptx_var *var = arena_new(p->arena, struct ptx_var);
+    struct ptx_var *var = get(p, p->arena, sizeof(struct ptx_var));
     *var = v;
     bool is_static = v.space == PTX_GLOBAL || v.space == PTX_CONST;
     *push(p, is_static ? &p->vars : &p->locals, struct ptx_var *) = var;
@@ -158,7 +179,8 @@ void parse_variables(struct parser *p, struct linkage linkage) {
                         .is_common = linkage.is_common};
     unsigned lanes;
     next(p);
-    if (p->tok.kind == '[') fail(p, p->tok.line, ERR_UNSUPPORTED, "numbered banks of constant memory are not supported");
+    if (p->tok.kind == '[')
+        fail(p, p->tok.line, ERR_UNSUPPORTED, "numbered banks of constant memory are not supported");
     parse_qualifiers(p, &v, &lanes);
     do parse_declarator(p, v, lanes);
     while (accept(p, ','));
@@ -175,7 +197,8 @@ static void parse_register(struct parser *p, enum ptx_type type) {
     }
     char last = name->s[name->n - 1];
     if (last >= '0' && last <= '9')
-        fail(p, p->last_line, ERR_UNSUPPORTED, "a register range whose name ends in a digit ('%.200s<') is not supported", name->s);
+        fail(p, p->last_line, ERR_UNSUPPORTED,
+             "a register range whose name ends in a digit ('%.200s<') is not supported", name->s);
     bind_range(p, name, (uint32_t)expect_uint(p, "the number of registers", MAX_RANGE), type);
     expect(p, '>', "'>' after the number of registers");
 }
@@ -193,7 +216,8 @@ void parse_registers(struct parser *p) {
 
 static void parse_formal(struct parser *p) {
     struct ptx_var v = {.space = space_at(p)};
-    if (v.space != PTX_PARAM && v.space != PTX_REG) fail_expected(p, "a parameter, starting with .param or .reg");
+    if (v.space != PTX_PARAM && v.space != PTX_REG)
+        fail_expected(p, "a parameter, starting with .param or .reg");
     next(p);
     unsigned lanes;
     struct shape shape;

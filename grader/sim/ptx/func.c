@@ -6,7 +6,7 @@
 static struct ptx_func *function_named(struct parser *p, struct name *name) {
     if (name->var) fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a variable", name->s);
     if (name->func) return name->func;
-    struct ptx_func *f = arena_new(p->arena, struct ptx_func);
+    struct ptx_func *f = get(p, p->arena, sizeof *f);
     f->name = name->s;
     name->func = f;
     *push(p, &p->funcs, struct ptx_func *) = f;
@@ -16,23 +16,37 @@ static struct ptx_func *function_named(struct parser *p, struct name *name) {
 /* `128`, `16, 8` or `4, 4, 4`; what is left out is 1. */
 static void parse_extent(struct parser *p, unsigned out[3]) {
     out[0] = (unsigned)expect_uint(p, "a number of threads or blocks", UINT32_MAX);
-    for (int i = 1; i < 3; i++) out[i] = accept(p, ',') ? (unsigned)expect_uint(p, "a number", UINT32_MAX) : 1;
+    for (int i = 1; i < 3; i++)
+        out[i] = accept(p, ',') ? (unsigned)expect_uint(p, "a number", UINT32_MAX) : 1;
 }
 
 static bool parse_tuning(struct parser *p, struct ptx_func *f) {
-    if (accept_word(p, ".maxntid")) parse_extent(p, f->maxntid);
-    else if (accept_word(p, ".reqntid")) parse_extent(p, f->reqntid);
-    else if (accept_word(p, ".reqnctapercluster")) parse_extent(p, f->reqnctapercluster);
-    else if (accept_word(p, ".minnctapersm")) f->minnctapersm = (unsigned)expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (accept_word(p, ".maxnctapersm")) expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (accept_word(p, ".maxnreg")) f->maxnreg = (unsigned)expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (accept_word(p, ".maxclusterrank")) f->maxclusterrank = (unsigned)expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (accept_word(p, ".explicitcluster")) f->explicit_cluster = true;
-    else if (accept_word(p, ".blocksareclusters")) return true;
-    else if (accept_word(p, ".abi_preserve")) expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (accept_word(p, ".abi_preserve_control")) expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (accept_word(p, ".noreturn")) f->noreturn = true;
-    else return false;
+    if (accept_word(p, ".maxntid"))
+        parse_extent(p, f->maxntid);
+    else if (accept_word(p, ".reqntid"))
+        parse_extent(p, f->reqntid);
+    else if (accept_word(p, ".reqnctapercluster"))
+        parse_extent(p, f->reqnctapercluster);
+    else if (accept_word(p, ".minnctapersm"))
+        f->minnctapersm = (unsigned)expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (accept_word(p, ".maxnctapersm"))
+        expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (accept_word(p, ".maxnreg"))
+        f->maxnreg = (unsigned)expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (accept_word(p, ".maxclusterrank"))
+        f->maxclusterrank = (unsigned)expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (accept_word(p, ".explicitcluster"))
+        f->explicit_cluster = true;
+    else if (accept_word(p, ".blocksareclusters"))
+        return true;
+    else if (accept_word(p, ".abi_preserve"))
+        expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (accept_word(p, ".abi_preserve_control"))
+        expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (accept_word(p, ".noreturn"))
+        f->noreturn = true;
+    else
+        return false;
     return true;
 }
 
@@ -69,13 +83,13 @@ static struct name **parse_names(struct parser *p, unsigned *n) {
 static void parse_branch_targets(struct parser *p, struct ptx_table *t) {
     uint32_t line = p->tok.line;
     struct name **names = parse_names(p, &t->ntargets);
-    t->targets = arena_array(p->arena, uint32_t, t->ntargets);
+    t->targets = get(p, p->arena, t->ntargets * sizeof *t->targets);
     for (unsigned i = 0; i < t->ntargets; i++) add_fixup(p, names[i], line, &t->targets[i], NULL);
 }
 
 static void parse_call_targets(struct parser *p, struct ptx_table *t) {
     struct name **names = parse_names(p, &t->nfunctions);
-    t->functions = arena_array(p->arena, const char *, t->nfunctions);
+    t->functions = get(p, p->arena, t->nfunctions * sizeof *t->functions);
     for (unsigned i = 0; i < t->nfunctions; i++) {
         if (!names[i]->func) fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
         t->functions[i] = names[i]->s;
@@ -83,9 +97,12 @@ static void parse_call_targets(struct parser *p, struct ptx_table *t) {
 }
 
 static void parse_label(struct parser *p, struct name *name) {
-    if (accept_word(p, ".callprototype")) parse_prototype(p, new_table(p, name));
-    else if (accept_word(p, ".branchtargets")) parse_branch_targets(p, new_table(p, name));
-    else if (accept_word(p, ".calltargets")) parse_call_targets(p, new_table(p, name));
+    if (accept_word(p, ".callprototype"))
+        parse_prototype(p, new_table(p, name));
+    else if (accept_word(p, ".branchtargets"))
+        parse_branch_targets(p, new_table(p, name));
+    else if (accept_word(p, ".calltargets"))
+        parse_call_targets(p, new_table(p, name));
     else {
         bind(p, name, BIND_LABEL, p->depth)->index = (uint32_t)p->insns.n;
         return;
@@ -119,7 +136,8 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
 }
 
 static void finish_insn(struct parser *p, struct ptx_insn insn, struct name *name) {
-    if (name->n > 200 || name->s[0] == '%') fail(p, insn.ptx_line, ERR_INPUT, "expected an instruction, found '%.40s'", name->s);
+    if (name->n > 200 || name->s[0] == '%')
+        fail(p, insn.ptx_line, ERR_INPUT, "expected an instruction, found '%.40s'", name->s);
     insn.opcode = parse_opcode(p, name);
     insn.operands = parse_operands(p, &insn.noperands);
     *push(p, &p->insns, struct ptx_insn) = insn;
@@ -130,26 +148,41 @@ static void parse_instruction(struct parser *p) {
     bool guarded = accept(p, '@');
     if (guarded) parse_guard(p, &insn);
     struct name *name = expect_name(p, "an instruction");
-    if (!guarded && accept(p, ':')) parse_label(p, name);
-    else finish_insn(p, insn, name);
+    if (!guarded && accept(p, ':'))
+        parse_label(p, name);
+    else
+        finish_insn(p, insn, name);
 }
 
 static void parse_directive(struct parser *p) {
-    if (at_word(p, ".loc")) parse_loc(p);
-    else if (at_word(p, ".reg")) parse_registers(p);
-    else if (at_space(p)) parse_variables(p, (struct linkage){.is_extern = false});
-    else if (at_word(p, ".pragma")) skip_pragma(p);
-    else if (at_word(p, ".file")) parse_file(p);
-    else if (accept_word(p, ".extern")) parse_variables(p, (struct linkage){.is_extern = true});
-    else fail_expected(p, "a statement");
+    if (at_word(p, ".loc"))
+        parse_loc(p);
+    else if (at_word(p, ".reg"))
+        parse_registers(p);
+    else if (at_space(p))
+        parse_variables(p, (struct linkage){.is_extern = false});
+    else if (at_word(p, ".pragma"))
+        skip_pragma(p);
+    else if (at_word(p, ".file"))
+        parse_file(p);
+    else if (accept_word(p, ".extern"))
+        parse_variables(p, (struct linkage){.is_extern = true});
+    else
+        fail_expected(p, "a statement");
 }
 
 static void parse_statement(struct parser *p) {
     switch (p->tok.kind) {
     case TOKEN_IDENT:
-    case '@': parse_instruction(p); break;
-    case TOKEN_DIRECTIVE: parse_directive(p); break;
-    case ';': next(p); break;
+    case '@':
+        parse_instruction(p);
+        break;
+    case TOKEN_DIRECTIVE:
+        parse_directive(p);
+        break;
+    case ';':
+        next(p);
+        break;
     case '{':
         open_block(p);
         next(p);
@@ -158,8 +191,11 @@ static void parse_statement(struct parser *p) {
         close_block(p);
         next(p);
         break;
-    case TOKEN_END: fail(p, p->blocks[p->depth].line, ERR_INPUT, "this block is never closed: expected '}' before the end of the text");
-    default: fail_expected(p, "a statement");
+    case TOKEN_END:
+        fail(p, p->blocks[p->depth].line, ERR_INPUT,
+             "this block is never closed: expected '}' before the end of the text");
+    default:
+        fail_expected(p, "a statement");
     }
 }
 
@@ -167,8 +203,10 @@ static void bind_formals(struct parser *p, struct ptx_var *formals, unsigned n) 
     for (unsigned i = 0; i < n; i++) {
         struct name *name = intern(p, formals[i].name, strlen(formals[i].name));
         if (!strcmp(name->s, "_")) continue;
-        if (formals[i].space == PTX_REG) add_reg(p, name, formals[i].type, p->depth);
-        else bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
+        if (formals[i].space == PTX_REG)
+            add_reg(p, name, formals[i].type, p->depth);
+        else
+            bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
     }
 }
 
@@ -207,6 +245,7 @@ static void merge_head(struct ptx_func *f, const struct ptx_func *head, bool bod
     struct ptx_func old = *f;
     *f = *head;
     f->name = old.name;
+    f->is_extern |= old.is_extern;
     f->is_entry = old.is_entry;
     f->is_visible = old.is_visible;
     f->is_weak = old.is_weak;
@@ -225,8 +264,10 @@ void parse_function(struct parser *p, struct linkage linkage, bool is_entry) {
     struct ptx_func *f = function_named(p, expect_name(p, "a function's name"));
     if (p->tok.kind == '(') head.params = parse_formals(p, &head.nparams);
     while (p->tok.kind == TOKEN_DIRECTIVE) {
-        if (at_word(p, ".pragma")) skip_pragma(p);
-        else if (!parse_tuning(p, &head)) fail_expected(p, "';' or '{' after the function's head");
+        if (at_word(p, ".pragma"))
+            skip_pragma(p);
+        else if (!parse_tuning(p, &head))
+            fail_expected(p, "';' or '{' after the function's head");
     }
     bool body = p->tok.kind == '{';
     if (body && f->has_body) fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
@@ -258,7 +299,8 @@ void resolve_aliases(struct parser *p) {
     for (size_t i = 0; i < p->aliases.n; i++) {
         struct ptx_func *f = alias[i].name->func, *target = alias[i].target->func;
         if (!target || !target->has_body || f->has_body)
-            fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'", alias[i].name->s, alias[i].target->s);
+            fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'", alias[i].name->s,
+                 alias[i].target->s);
         struct ptx_func old = *f;
         *f = *target;
         f->name = old.name;

@@ -40,12 +40,15 @@ static double as_double(const struct token *t) {
 static uint64_t bits_of(double d, unsigned size) {
     uint64_t bits = 0;
     float f = (float)d;
-    if (size == 4) memcpy(&bits, &f, 4);
-    else memcpy(&bits, &d, 8);
+    if (size == 4)
+        memcpy(&bits, &f, 4);
+    else
+        memcpy(&bits, &d, 8);
     return bits;
 }
 
-/* The bits to store for a number in an element of this type: converted where the type is a float, else as they are. */
+/* The bits to store for a number in an element of this type: converted where the type is a float, else as
+ * they are. */
 static uint64_t number_bits(struct parser *p, enum ptx_type type, const struct token *t, bool negative) {
     unsigned size = ptx_type_bytes(type);
     bool is_float = t->kind == TOKEN_FLOAT;
@@ -91,7 +94,8 @@ static struct piece parse_masked(struct parser *p, struct target *t, uint64_t ma
     unsigned shift = 0;
     while (shift < 8 && mask >> 8 * shift != ones && (mask >> 8 * shift & 0xff) == 0) shift++;
     if (shift == 8 || mask >> 8 * shift != ones)
-        fail(p, line, ERR_INPUT, "the mask 0x%llX does not select %u whole bytes of the address", (unsigned long long)mask, t->size);
+        fail(p, line, ERR_INPUT, "the mask 0x%llX does not select %u whole bytes of the address",
+             (unsigned long long)mask, t->size);
     expect(p, '(', "'(' after the mask");
     struct piece piece = parse_symbol(p);
     expect(p, ')', "')' after the masked symbol");
@@ -101,8 +105,9 @@ static struct piece parse_masked(struct parser *p, struct target *t, uint64_t ma
 }
 
 static bool continues(const struct ptx_reloc *r, const struct piece *piece, size_t offset) {
-    return piece->shift && r->offset + r->size == offset && r->size == piece->shift && !strcmp(r->symbol, piece->reloc.symbol) &&
-           r->addend == piece->reloc.addend && r->generic == piece->reloc.generic;
+    return piece->shift && r->offset + r->size == offset && r->size == piece->shift &&
+           !strcmp(r->symbol, piece->reloc.symbol) && r->addend == piece->reloc.addend &&
+           r->generic == piece->reloc.generic;
 }
 
 static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
@@ -112,7 +117,9 @@ static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
         last->size += t->size;
         return;
     }
-    if (piece.shift) fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone", piece.reloc.symbol);
+    if (piece.shift)
+        fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone",
+             piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->size;
     *push(p, &p->values, struct ptx_reloc) = piece.reloc;
@@ -121,10 +128,11 @@ static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
 /* Makes room for one more element of an array that is declared without a size. */
 static void extend(struct parser *p, struct target *t) {
     uint64_t need = (t->at + 1) * t->size;
-    if (need > MAX_ONE) fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
+    if (need > MAX_ONE)
+        fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
     if (need <= t->v->bytes) return;
-    uint64_t room = t->v->bytes ? t->v->bytes * 2 : 64 * t->size;
-    uint8_t *grown = arena_alloc(p->arena, room);
+    uint64_t room = t->v->bytes ? t->v->bytes * 2 : 8 * t->size;
+    uint8_t *grown = get(p, p->arena, room);
     if (t->v->init) memcpy(grown, t->v->init, t->v->bytes);
     t->v->init = grown;
     t->v->bytes = room;
@@ -137,8 +145,10 @@ static void parse_element(struct parser *p, struct target *t) {
     struct token number = p->tok;
     if (number.kind == TOKEN_INT || number.kind == TOKEN_FLOAT) {
         next(p);
-        if (number.kind == TOKEN_INT && p->tok.kind == '(') add_reloc(p, t, parse_masked(p, t, number.value));
-        else store(t, number_bits(p, t->v->type, &number, negative));
+        if (number.kind == TOKEN_INT && p->tok.kind == '(')
+            add_reloc(p, t, parse_masked(p, t, number.value));
+        else
+            store(t, number_bits(p, t->v->type, &number, negative));
     } else if (number.kind == TOKEN_IDENT && !negative) {
         add_reloc(p, t, parse_symbol(p));
     } else {
@@ -151,10 +161,12 @@ static void parse_element(struct parser *p, struct target *t) {
 static void parse_list(struct parser *p, struct target *t, unsigned level) {
     uint64_t stride = t->strides[level], start = t->at, limit = stride ? start + stride : UINT64_MAX;
     while (p->tok.kind != '}') {
-        if (t->at >= limit) fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
+        if (t->at >= limit)
+            fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
         if (p->tok.kind != '{') {
             parse_element(p, t);
-        } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] || (t->at - start) % t->strides[level + 1]) {
+        } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] ||
+                   (t->at - start) % t->strides[level + 1]) {
             fail_expected(p, "a value, not an inner list");
         } else {
             next(p);
@@ -173,11 +185,15 @@ static void prepare(struct parser *p, struct target *t) {
     t->strides[n] = 1;
     for (unsigned i = n; i--;) t->strides[i] = t->strides[i + 1] * t->shape->dims[i];
     t->elements = t->strides[0];
-    if (!t->elements && n > 1) fail(p, p->last_line, ERR_UNSUPPORTED, "an initialised array of several dimensions needs its first size");
-    if (t->v->bytes > MAX_ONE) fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
+    if (!t->elements && n > 1)
+        fail(p, p->last_line, ERR_UNSUPPORTED,
+             "an initialised array of several dimensions needs its first size");
+    if (t->v->bytes > MAX_ONE)
+        fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
     p->initialised_bytes += t->v->bytes;
-    if (p->initialised_bytes > MAX_ALL) fail(p, p->last_line, ERR_LIMIT, "more than 256 MiB of initialised variables are not supported");
-    if (t->elements) t->v->init = arena_alloc(p->arena, t->v->bytes);
+    if (p->initialised_bytes > MAX_ALL)
+        fail(p, p->last_line, ERR_LIMIT, "more than 256 MiB of initialised variables are not supported");
+    if (t->elements) t->v->init = get(p, p->arena, t->v->bytes);
 }
 
 static void finish(struct parser *p, struct target *t) {
@@ -188,7 +204,9 @@ static void finish(struct parser *p, struct target *t) {
     }
     for (size_t i = 0; i < p->values.n; i++) {
         const struct ptx_reloc *r = (struct ptx_reloc *)p->values.data + i;
-        if (r->size != 4 && r->size != 8) fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size, r->symbol);
+        if (r->size != 4 && r->size != 8)
+            fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size,
+                 r->symbol);
     }
     t->v->nrelocs = (unsigned)p->values.n;
     t->v->relocs = keep(p, &p->values, struct ptx_reloc);
@@ -198,9 +216,12 @@ void parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape)
     struct target t = {.v = v, .shape = shape, .size = ptx_type_bytes(v->type)};
     p->values.n = 0;
     prepare(p, &t);
-    if (accept(p, '{')) parse_list(p, &t, 0);
-    else if (shape->ndims) fail_expected(p, "'{' before the initial values");
-    else parse_element(p, &t);
+    if (accept(p, '{'))
+        parse_list(p, &t, 0);
+    else if (shape->ndims)
+        fail_expected(p, "'{' before the initial values");
+    else
+        parse_element(p, &t);
     finish(p, &t);
 }
 
@@ -208,5 +229,6 @@ void check_relocs(struct parser *p) {
     const struct reloc_check *check = p->reloc_checks.data;
     for (size_t i = 0; i < p->reloc_checks.n; i++)
         if (!check[i].symbol->var && !check[i].symbol->func)
-            fail(p, check[i].line, ERR_INPUT, "the initial value names '%.200s', which is not declared", check[i].symbol->s);
+            fail(p, check[i].line, ERR_INPUT, "the initial value names '%.200s', which is not declared",
+                 check[i].symbol->s);
 }

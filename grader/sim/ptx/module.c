@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 
-static const size_t MAX_TEXT = 256u << 20;
-
 static unsigned digits(const char **s, const char *end) {
     unsigned value = 0;
-    for (; *s < end && **s >= '0' && **s <= '9' && value < 1000; (*s)++) value = value * 10 + (unsigned)(**s - '0');
+    for (; *s < end && **s >= '0' && **s <= '9' && value < 1000; (*s)++)
+        value = value * 10 + (unsigned)(**s - '0');
     return value;
 }
 
@@ -38,37 +37,56 @@ static void parse_address_size(struct parser *p) {
 static struct linkage parse_linkage(struct parser *p) {
     struct linkage l = {.is_extern = false};
     for (;;) {
-        if (accept_word(p, ".extern")) l.is_extern = true;
-        else if (accept_word(p, ".visible")) l.is_visible = true;
-        else if (accept_word(p, ".weak")) l.is_weak = true;
-        else if (accept_word(p, ".common")) l.is_common = true;
-        else return l;
+        if (accept_word(p, ".extern"))
+            l.is_extern = true;
+        else if (accept_word(p, ".visible"))
+            l.is_visible = true;
+        else if (accept_word(p, ".weak"))
+            l.is_weak = true;
+        else if (accept_word(p, ".common"))
+            l.is_common = true;
+        else
+            return l;
     }
 }
 
 static void parse_definition(struct parser *p) {
     struct linkage linkage = parse_linkage(p);
-    if (at_word(p, ".func")) parse_function(p, linkage, false);
-    else if (at_word(p, ".entry")) parse_function(p, linkage, true);
-    else if (at_space(p)) parse_variables(p, linkage);
-    else fail_expected(p, "a function, an entry or a variable");
+    if (at_word(p, ".func"))
+        parse_function(p, linkage, false);
+    else if (at_word(p, ".entry"))
+        parse_function(p, linkage, true);
+    else if (at_space(p))
+        parse_variables(p, linkage);
+    else
+        fail_expected(p, "a function, an entry or a variable");
 }
 
 static void parse_top(struct parser *p) {
-    if (at_word(p, ".version")) parse_version(p);
-    else if (at_word(p, ".target")) parse_target(p);
-    else if (at_word(p, ".address_size")) parse_address_size(p);
-    else if (at_word(p, ".file")) parse_file(p);
-    else if (at_word(p, ".loc")) parse_loc(p);
-    else if (at_word(p, ".section")) parse_section(p);
-    else if (at_word(p, ".pragma")) skip_pragma(p);
-    else if (at_word(p, ".alias")) parse_alias(p);
-    else if (!accept(p, ';')) parse_definition(p);
+    if (at_word(p, ".version"))
+        parse_version(p);
+    else if (at_word(p, ".target"))
+        parse_target(p);
+    else if (at_word(p, ".address_size"))
+        parse_address_size(p);
+    else if (at_word(p, ".file"))
+        parse_file(p);
+    else if (at_word(p, ".loc"))
+        parse_loc(p);
+    else if (at_word(p, ".section"))
+        parse_section(p);
+    else if (at_word(p, ".pragma"))
+        skip_pragma(p);
+    else if (at_word(p, ".alias"))
+        parse_alias(p);
+    else if (!accept(p, ';'))
+        parse_definition(p);
 }
 
 static void finish_module(struct parser *p) {
     struct ptx_module *m = p->module;
-    if (!m->version_major || !m->target) fail(p, p->line, ERR_INPUT, "expected .version and .target: this is no PTX");
+    if (!m->version_major || !m->target)
+        fail(p, p->line, ERR_INPUT, "expected .version and .target: this is no PTX");
     check_relocs(p);
     resolve_aliases(p);
     finish_debug(p);
@@ -87,8 +105,8 @@ __attribute__((noinline)) static void parse_text(struct parser *p) {
 }
 
 struct ptx_module *ptx_parse(struct arena *a, const char *text, size_t n, struct err *e) {
-    if (n > MAX_TEXT) {
-        err_set(e, ERR_LIMIT, "a PTX text of %zu bytes is too long (at most %zu)", n, MAX_TEXT);
+    if (n > PTX_MAX_TEXT) {
+        err_set(e, ERR_LIMIT, "a PTX text of %zu bytes is too long (at most %d)", n, PTX_MAX_TEXT);
         return NULL;
     }
     struct parser *p = xcalloc(1, sizeof *p);

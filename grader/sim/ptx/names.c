@@ -44,9 +44,9 @@ static struct name *find(const struct ptx_index *x, uint64_t h, const char *s, s
     return NULL;
 }
 
-static void grow(struct ptx_index *x, struct arena *a) {
+static void grow(struct parser *p, struct ptx_index *x) {
     size_t room = x->room * 4;
-    struct name **buckets = arena_array(a, struct name *, room);
+    struct name **buckets = get(p, p->arena, room * sizeof *buckets);
     for (size_t i = 0; i < x->room; i++)
         for (struct name *name = x->buckets[i], *chain; name; name = chain) {
             chain = name->chain;
@@ -72,9 +72,11 @@ struct name *intern(struct parser *p, const char *s, size_t n) {
     uint64_t h = hash(x->seed, s, n);
     struct name *name = find(x, h, s, n);
     if (name) return name;
-    if (x->n++ >= x->room) grow(x, p->arena);
-    name = arena_new(p->arena, struct name);
-    *name = (struct name){.hash = h, .s = arena_strndup(p->arena, s, n), .n = n};
+    if (x->n++ >= x->room) grow(p, x);
+    name = get(p, p->arena, sizeof *name);
+    char *copy = get(p, p->arena, n + 1);
+    memcpy(copy, s, n);
+    *name = (struct name){.hash = h, .s = copy, .n = n};
     name->chain = x->buckets[h & (x->room - 1)];
     x->buckets[h & (x->room - 1)] = name;
     split(p, name);
@@ -91,9 +93,10 @@ struct name *expect_name(struct parser *p, const char *what) {
 struct binding *bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth) {
     if (name->local && name->local->depth == depth)
         fail(p, p->last_line, ERR_INPUT, "'%.200s' is declared twice in one block", name->s);
-    struct binding *b = arena_new(&p->scratch, struct binding);
+    struct binding *b = get(p, &p->scratch, sizeof *b);
     struct block *block = &p->blocks[depth];
-    *b = (struct binding){.kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
+    *b = (struct binding){
+        .kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
     name->local = b;
     block->bindings = b;
     return b;
@@ -108,8 +111,9 @@ struct binding *add_reg(struct parser *p, struct name *name, enum ptx_type type,
 
 void bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type) {
     if (name->range && name->range->depth == p->depth)
-        fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block", name->s);
-    struct reg_range *r = arena_new(&p->scratch, struct reg_range);
+        fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block",
+             name->s);
+    struct reg_range *r = get(p, &p->scratch, sizeof *r);
     struct block *block = &p->blocks[p->depth];
     *r = (struct reg_range){name->range, block->ranges, name, p->depth, count, type};
     name->range = r;
@@ -124,12 +128,14 @@ struct binding *find_local(struct parser *p, struct name *name) {
 }
 
 void open_block(struct parser *p) {
-    if (p->depth + 1 >= MAX_BLOCKS) fail(p, p->tok.line, ERR_LIMIT, "blocks are nested more than %d deep", MAX_BLOCKS - 2);
+    if (p->depth + 1 >= MAX_BLOCKS)
+        fail(p, p->tok.line, ERR_LIMIT, "blocks are nested more than %d deep", MAX_BLOCKS - 2);
     p->blocks[++p->depth] = (struct block){.line = p->tok.line};
 }
 
-void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand) {
-    struct fixup *x = arena_new(&p->scratch, struct fixup);
+void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
+               struct ptx_operand *operand) {
+    struct fixup *x = get(p, &p->scratch, sizeof *x);
     *x = (struct fixup){p->blocks[p->depth].fixups, name, line, target, operand};
     p->blocks[p->depth].fixups = x;
 }
@@ -138,8 +144,10 @@ void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *tar
 static bool resolve(struct parser *p, struct fixup *x) {
     struct binding *b = x->name->local;
     if (!b || b->depth != p->depth) return false;
-    if (b->kind == BIND_TABLE && x->operand) x->operand->kind = PTX_OP_TABLE;
-    else if (b->kind != BIND_LABEL) fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
+    if (b->kind == BIND_TABLE && x->operand)
+        x->operand->kind = PTX_OP_TABLE;
+    else if (b->kind != BIND_LABEL)
+        fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
     *x->target = b->index;
     return true;
 }
@@ -148,7 +156,9 @@ static void close_fixups(struct parser *p, struct block *block) {
     for (struct fixup *x = block->fixups, *following; x; x = following) {
         following = x->next;
         if (resolve(p, x)) continue;
-        if (p->depth == 1) fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function", x->name->s);
+        if (p->depth == 1)
+            fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function",
+                 x->name->s);
         x->next = p->blocks[p->depth - 1].fixups;
         p->blocks[p->depth - 1].fixups = x;
     }
@@ -160,26 +170,6 @@ void close_block(struct parser *p) {
     for (struct binding *b = block->bindings; b; b = b->next) b->name->local = b->below;
     for (struct reg_range *r = block->ranges; r; r = r->next) r->name->range = r->below;
     p->depth--;
-}
-
-void *vec_push(struct parser *p, struct vec *v, size_t item) {
-    if (v->n == v->room) {
-        size_t room = v->room ? v->room * 2 : 16;
-        void *data = arena_alloc(&p->scratch, room * item);
-        if (v->n) memcpy(data, v->data, v->n * item);
-        v->data = data;
-        v->room = room;
-    }
-    void *at = (char *)v->data + v->n++ * item;
-    memset(at, 0, item);
-    return at;
-}
-
-void *vec_keep(struct parser *p, struct vec *v, size_t item) {
-    void *data = v->n ? arena_alloc(p->arena, v->n * item) : NULL;
-    if (v->n) memcpy(data, v->data, v->n * item);
-    v->n = 0;
-    return data;
 }
 
 const struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name) {

@@ -15,7 +15,8 @@ static struct ptx_operand blank(enum ptx_operand_kind kind) {
 static struct ptx_operand parse_items(struct parser *p, int close, unsigned nesting) {
     struct ptx_operand list = blank(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
     size_t base = p->operands.n;
-    if (nesting >= MAX_NESTING) fail(p, p->tok.line, ERR_LIMIT, "operands are nested more than %d deep", MAX_NESTING);
+    if (nesting >= MAX_NESTING)
+        fail(p, p->tok.line, ERR_LIMIT, "operands are nested more than %d deep", MAX_NESTING);
     next(p);
     while (p->tok.kind != close) {
         struct ptx_operand item = parse_operand(p, nesting + 1);
@@ -24,8 +25,9 @@ static struct ptx_operand parse_items(struct parser *p, int close, unsigned nest
     }
     expect(p, close, close == '}' ? "'}' after the vector's items" : "')' after the list's items");
     list.nitems = (unsigned)(p->operands.n - base);
-    list.items = arena_array(p->arena, struct ptx_operand, list.nitems);
-    if (list.nitems) memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
+    list.items = get(p, p->arena, list.nitems * sizeof list);
+    if (list.nitems)
+        memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
     p->operands.n = base;
     return list;
 }
@@ -79,8 +81,8 @@ static struct ptx_operand module_operand(struct parser *p, struct name *name, un
     op.name = name->s;
     if (name->func) return op;
     if (name->prefix && name->prefix->range)
-        fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'", name->s, name->prefix->s,
-             name->prefix->range->count);
+        fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'",
+             name->s, name->prefix->s, name->prefix->range->count);
     if (name->s[0] == '%') return op;
     if (nesting) fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
     return label_operand(name);
@@ -114,7 +116,8 @@ static struct ptx_operand parse_address(struct parser *p) {
     if (p->tok.kind == TOKEN_IDENT) {
         struct ptx_operand base = parse_named(p, 1);
         if (base.kind != PTX_OP_REG && base.kind != PTX_OP_VAR)
-            fail(p, p->last_line, ERR_INPUT, "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
+            fail(p, p->last_line, ERR_INPUT,
+                 "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
         address.reg = base.reg;
         address.var = base.var;
         address.type = base.type;
@@ -125,7 +128,8 @@ static struct ptx_operand parse_address(struct parser *p) {
     }
     if (__builtin_add_overflow(address.offset, parse_offset(p), &address.offset))
         fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
-    if (p->tok.kind == ',') fail(p, p->tok.line, ERR_UNSUPPORTED, "tensor coordinates in an address are not supported");
+    if (p->tok.kind == ',')
+        fail(p, p->tok.line, ERR_UNSUPPORTED, "tensor coordinates in an address are not supported");
     expect(p, ']', "']' after the address");
     return address;
 }
@@ -149,16 +153,24 @@ static int parse_second(struct parser *p) {
 static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
     struct ptx_operand op;
     switch (p->tok.kind) {
-    case '{': return parse_items(p, '}', nesting);
-    case '(': return parse_items(p, ')', nesting);
-    case '[': return parse_address(p);
-    case '!': return parse_negated(p);
+    case '{':
+        return parse_items(p, '}', nesting);
+    case '(':
+        return parse_items(p, ')', nesting);
+    case '[':
+        return parse_address(p);
+    case '!':
+        return parse_negated(p);
     case '-':
     case '+':
     case TOKEN_INT:
-    case TOKEN_FLOAT: return parse_immediate(p);
-    case TOKEN_IDENT: op = parse_word(p, nesting); break;
-    default: fail_expected(p, "an operand");
+    case TOKEN_FLOAT:
+        return parse_immediate(p);
+    case TOKEN_IDENT:
+        op = parse_word(p, nesting);
+        break;
+    default:
+        fail_expected(p, "an operand");
     }
     if (p->tok.kind == '|') {
         if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK) fail_expected(p, "',' or ';' after the operand");
@@ -181,6 +193,7 @@ struct ptx_operand *parse_operands(struct parser *p, unsigned *n) {
     *n = (unsigned)p->operands.n;
     struct ptx_operand *ops = keep(p, &p->operands, struct ptx_operand);
     for (unsigned i = 0; i < *n; i++)
-        if (ops[i].kind == PTX_OP_LABEL) add_fixup(p, intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target, &ops[i]);
+        if (ops[i].kind == PTX_OP_LABEL)
+            add_fixup(p, intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target, &ops[i]);
     return ops;
 }

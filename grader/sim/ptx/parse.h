@@ -91,6 +91,7 @@ struct parser {
     uint32_t line;
     struct token tok;
     uint32_t last_line; /* of the token before `tok` */
+    size_t memory;      /* bytes allocated so far */
 
     struct ptx_module *module;
     struct ptx_index *names;
@@ -133,9 +134,12 @@ struct binding *add_reg(struct parser *p, struct name *name, enum ptx_type type,
 struct binding *find_local(struct parser *p, struct name *name);
 void open_block(struct parser *p);
 void close_block(struct parser *p);
-void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand);
+void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
+               struct ptx_operand *operand);
 
-/* vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec. */
+/* memory.c: zeroed memory of the caller's arena or of the scratch arena.
+ * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec. */
+void *get(struct parser *p, struct arena *a, size_t bytes);
 void *vec_push(struct parser *p, struct vec *v, size_t item);
 void *vec_keep(struct parser *p, struct vec *v, size_t item);
 #define push(p, v, type) ((type *)vec_push((p), (v), sizeof(type)))

@@ -166,6 +166,9 @@ struct ptx_module {
     struct ptx_index *index; /* of the lookups below */
 };
 
+/* A longer text is refused. */
+enum { PTX_MAX_TEXT = 64 << 20 };
+
 /* Parses `n` bytes of text (a trailing zero byte is not needed). */
 struct ptx_module *ptx_parse(struct arena *a, const char *text, size_t n, struct err *e);
 
