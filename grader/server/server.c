@@ -100,6 +100,11 @@ void server_client_started(struct server *s) {
     s->client_fd = -1;
 }
 
+void server_hang_up(struct server *s) {
+    if (s->fd >= 0) close(s->fd);
+    s->fd = -1;
+}
+
 void context_clear(struct server *s) {
     s->backend->ops->reset(s->backend);
     s->poison = 0;

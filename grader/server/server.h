@@ -2,7 +2,7 @@
  *
  * To run a program:
  *   struct server *s = server_open(backend, &options, &err);
- *   ... start the client with the two descriptors of server_client_fds and the variables of server_client_env ...
+ *   ... start the client with the two descriptors of server_client_fds and WARPBOOK_SOCKET and WARPBOOK_WINDOW set to their numbers ...
  *   server_serve(s, deadline, pidfd);
  *
  * To grade an entry (the client is build/libexec/hostproc in a jail):
@@ -59,6 +59,8 @@ double server_now(void);
 int server_client_socket(const struct server *s);
 int server_client_window(const struct server *s);
 void server_client_started(struct server *s);
+/* Closes the server's end: a client that still asks gets an error from its own runtime. */
+void server_hang_up(struct server *s);
 
 enum server_end {
     SERVER_CLOSED,   /* the client hung up, or the descriptor to watch became readable */

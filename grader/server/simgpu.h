@@ -1,0 +1,32 @@
+/* simgpu.h — the verbs of build/simgpu, and where the things lie that they need. Verbs return an exit status. */
+#pragma once
+#include "common/err.h"
+#include "grader/server/server.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+int simgpu_nvcc(int argc, char **argv);
+int simgpu_run(int argc, char **argv);
+int simgpu_devices(int argc, char **argv);
+
+/* The path of `name` beside the running executable ("cuda/bin/nvcc"); false if it is not there. */
+bool simgpu_path(char *out, size_t size, const char *name, struct err *e);
+
+/* ---- what a run's launches add up to (counters.c) ---- */
+
+enum counter_format { COUNTERS_NONE, COUNTERS_TEXT, COUNTERS_JSON };
+
+struct counter_log;
+struct counter_log *counter_log_new(enum counter_format f, const char *device);
+void counter_log_add(struct counter_log *log, const struct server_launch *l);
+/* Writes everything and frees the log. */
+void counter_log_end(struct counter_log *log, FILE *out);
+
+/* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a count at the end. */
+struct report_log;
+struct report_log *report_log_new(void);
+void report_log_add(struct report_log *log, const struct server_launch *l);
+/* True if there was any. Frees the log. */
+bool report_log_end(struct report_log *log);

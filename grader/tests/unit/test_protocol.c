@@ -1,0 +1,212 @@
+/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles, ranges, floods. */
+#include "grader/tests/unit/fake_device.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct fixture f;
+static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
+static void close_all(void) { fixture_close(&f); }
+
+static int write_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
+    return ASK(&f, write, (&(struct wb_req_write){address, pitch, width, rows}), NULL);
+}
+static int read_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
+    return ASK(&f, read, (&(struct wb_req_read){address, pitch, width, rows}), NULL);
+}
+
+START_TEST(test_round_trip) {
+    uint64_t p = fixture_alloc(&f, 100);
+    memcpy(f.window, "forty-two", 9);
+    ck_assert_int_eq(write_bytes(p + 5, 9, 9, 1), 0);
+    memset(f.window, 0, 9);
+    ck_assert_int_eq(read_bytes(p + 5, 9, 9, 1), 0);
+    ck_assert_mem_eq(f.window, "forty-two", 9);
+}
+END_TEST
+
+START_TEST(test_rows) {
+    uint64_t p = fixture_alloc(&f, 40);
+    ck_assert_int_eq(ASK(&f, fill, (&(struct wb_req_fill){p, 40, 40, 1, '.', 0}), NULL), 0);
+    memcpy(f.window, "abcdef", 6);
+    ck_assert_int_eq(write_bytes(p + 1, 10, 2, 3), 0);
+    ck_assert_int_eq(read_bytes(p, 24, 24, 1), 0);
+    ck_assert_mem_eq(f.window, ".ab........cd........ef.", 24);
+    ck_assert_int_eq(read_bytes(p + 2, 10, 1, 3), 0);
+    ck_assert_mem_eq(f.window, "bdf", 3);
+}
+END_TEST
+
+START_TEST(test_ranges) {
+    uint64_t p = fixture_alloc(&f, 100), big = UINT64_MAX;
+    ck_assert_int_eq(write_bytes(p, 101, 101, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p + 99, 1, 1, 2), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p, 50, 1, 4), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p, 1, 2, 2), WB_cudaErrorInvalidPitchValue);
+    ck_assert_int_eq(write_bytes(p, big, big, big), WB_cudaErrorInvalidPitchValue);
+    ck_assert_int_eq(write_bytes(big, 1, 1, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(0, 4, 4, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p, 0, 0, big), 0); /* nothing, at once */
+    ck_assert_int_eq(read_bytes(p, big, 0, big), 0);
+    ck_assert_int_eq(read_bytes(p - 1, 4, 4, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p + 1}, NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), 0);
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue);
+}
+END_TEST
+
+/* The window is smaller than the device's memory: a message may not reach past it. */
+START_TEST(test_window) {
+    uint64_t p = fixture_alloc(&f, 128 << 10);
+    ck_assert_int_eq(write_bytes(p, 65536, 65536, 1), 0);
+    ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL),
+                     WB_cudaErrorMemoryAllocation);
+}
+END_TEST
+
+START_TEST(test_handles) {
+    struct wb_rep_kernel_find k;
+    ck_assert_int_eq(ASK_TAIL(&f, kernel_find, &(struct wb_req_kernel_find){1}, &k, "add", 3),
+                     WB_cudaErrorInvalidResourceHandle);
+    uint64_t add = fixture_kernel(&f, "add");
+    ck_assert_uint_eq(add, 1);
+    ck_assert_int_eq(ASK_TAIL(&f, kernel_find, &(struct wb_req_kernel_find){1}, &k, "sub", 3),
+                     WB_cudaErrorInvalidDeviceFunction);
+    ck_assert_int_eq(ASK_TAIL(&f, kernel_find, &(struct wb_req_kernel_find){1}, &k, "a\0d", 3),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(fixture_launch(&f, 2, 1, 0, 0), WB_cudaErrorInvalidDeviceFunction);
+    ck_assert_int_eq(fixture_launch(&f, 0, 1, 0, 0), WB_cudaErrorInvalidDeviceFunction);
+    ck_assert_int_eq(fixture_launch(&f, UINT64_MAX, 1, 0, 0), WB_cudaErrorInvalidDeviceFunction);
+    ck_assert_int_eq(ASK(&f, module_unload, &(struct wb_req_module_unload){1}, NULL), 0);
+    ck_assert_int_eq(fixture_launch(&f, add, 1, 0, 0), WB_cudaErrorInvalidDeviceFunction);
+    ck_assert_int_eq(ASK(&f, module_unload, &(struct wb_req_module_unload){1}, NULL),
+                     WB_cudaErrorInvalidResourceHandle);
+}
+END_TEST
+
+START_TEST(test_parameters) {
+    uint64_t add = fixture_kernel(&f, "add");
+    struct wb_req_launch q = {.kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1,
+                              .block_z = 1};
+    uint8_t tail[WB_PARAMS + 1] = {0};
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 15), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 17), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, sizeof tail), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(fixture_launch(&f, add, 2048, 0, 0), WB_cudaErrorInvalidConfiguration);
+    q.dynamic_shared = 1ull << 40;
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 16), WB_cudaErrorInvalidValue);
+}
+END_TEST
+
+/* 48 KiB without asking, then what was asked for, then no more than a block has. */
+START_TEST(test_dynamic_shared) {
+    uint64_t add = fixture_kernel(&f, "add"), p = fixture_alloc(&f, 16);
+    uint64_t params[2] = {p, 16};
+    struct wb_req_launch q = {.kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1,
+                              .block_z = 1, .dynamic_shared = 48 << 10};
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, params, 16), 0);
+    q.dynamic_shared++;
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, params, 16), WB_cudaErrorInvalidValue);
+    ck_assert_ptr_nonnull(strstr(f.note, "cudaFuncAttributeMaxDynamicSharedMemorySize"));
+    ck_assert_int_eq(ASK(&f, kernel_limit, (&(struct wb_req_kernel_limit){add, 99000}), NULL), 0);
+    ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, params, 16), 0);
+    ck_assert_int_eq(ASK(&f, kernel_limit, (&(struct wb_req_kernel_limit){add, 99001}), NULL),
+                     WB_cudaErrorInvalidValue);
+}
+END_TEST
+
+static size_t raw(uint32_t op, uint32_t claimed, size_t size) {
+    _Alignas(8) static uint8_t out[1 << 16], in[WB_FRAME];
+    struct wb_header h = {.op = op, .size = claimed};
+    memset(out, 0xa5, sizeof out);
+    memcpy(out, &h, sizeof h);
+    return fixture_raw(&f, out, size, in);
+}
+
+/* Frames that are no frames end the connection; a message cut short is an error. */
+START_TEST(test_frames) {
+    ck_assert_uint_gt(raw(WB_OP_alloc, sizeof(struct wb_header), sizeof(struct wb_header)), 0);
+    static const struct { uint32_t op, claimed; size_t size; } bad[] = {
+        {WB_OPS, sizeof(struct wb_header), sizeof(struct wb_header)},
+        {UINT32_MAX, sizeof(struct wb_header), sizeof(struct wb_header)},
+        {WB_OP_sync, 1000, sizeof(struct wb_header)},
+        {WB_OP_sync, 0, 7},
+        {WB_OP_sync, WB_FRAME + 8, WB_FRAME + 8},
+    };
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_uint_eq(raw(bad[i].op, bad[i].claimed, bad[i].size), 0);
+        close_all();
+        open_plain();
+    }
+}
+END_TEST
+
+/* Any bytes at all: every frame is answered, or the connection ends; the fake's bounds are checked by ASan. */
+START_TEST(test_noise) {
+    _Alignas(8) uint8_t out[512], in[WB_FRAME];
+    srandom((unsigned)_i + 1);
+    fixture_kernel(&f, "add");
+    fixture_alloc(&f, 1000);
+    unsigned answered = 0;
+    for (unsigned n = 0; n < 4000; n++) {
+        size_t size = sizeof(struct wb_header) + (size_t)random() % (sizeof out - sizeof(struct wb_header));
+        for (size_t i = 0; i < size; i++) out[i] = random() % 3 ? (uint8_t)random() % 4 : (uint8_t)random();
+        struct wb_header h = {.op = (uint32_t)random() % WB_OPS, .size = (uint32_t)size};
+        memcpy(out, &h, sizeof h);
+        uint64_t near = FAKE_BASE + 64 + (uint64_t)random() % 1024;
+        if (random() % 2) memcpy(out + sizeof h, &near, sizeof near);
+        if (!fixture_raw(&f, out, size, in)) {
+            close_all();
+            open_plain();
+        } else answered++;
+    }
+    ck_assert_uint_gt(answered, 3000);
+}
+END_TEST
+
+START_TEST(test_message_limit) {
+    close_all();
+    fixture_open(&f, (struct server_options){.max_messages = 3}, true);
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(ASK(&f, sync, NULL, NULL), -1);
+    pthread_join(f.thread, NULL);
+    f.thread = 0;
+    ck_assert_int_eq(f.end, SERVER_LIMIT);
+}
+END_TEST
+
+START_TEST(test_silence_meets_the_deadline) {
+    close_all();
+    fixture_open(&f, (struct server_options){0}, false);
+    double start = server_now();
+    ck_assert_int_eq(server_serve(f.server, start + 0.05, -1), SERVER_DEADLINE);
+    ck_assert_double_lt(server_now() - start, 5);
+}
+END_TEST
+
+UNIT_SUITE(protocol) {
+    Suite *suite = suite_create("protocol");
+    TCase *tc = tcase_create("hostile client");
+    tcase_add_checked_fixture(tc, open_plain, close_all);
+    tcase_set_timeout(tc, 30);
+    tcase_add_test(tc, test_round_trip);
+    tcase_add_test(tc, test_rows);
+    tcase_add_test(tc, test_ranges);
+    tcase_add_test(tc, test_window);
+    tcase_add_test(tc, test_handles);
+    tcase_add_test(tc, test_parameters);
+    tcase_add_test(tc, test_dynamic_shared);
+    tcase_add_test(tc, test_frames);
+    tcase_add_loop_test(tc, test_noise, 0, 4);
+    tcase_add_test(tc, test_message_limit);
+    tcase_add_test(tc, test_silence_meets_the_deadline);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

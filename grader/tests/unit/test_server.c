@@ -1,0 +1,244 @@
+/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading refuses. */
+#include "grader/tests/unit/fake_device.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct fixture f;
+static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
+static void open_grading(void) {
+    fixture_open(&f, (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20}, false);
+}
+static void close_all(void) { fixture_close(&f); }
+
+START_TEST(test_sticky_error) {
+    uint64_t fault = fixture_kernel(&f, "fault"), p = fixture_alloc(&f, 16);
+    ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(fixture_launch(&f, fault, 32, p, 16), 0); /* asynchronous: the launch itself went well */
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(ASK(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
+    struct wb_rep_alloc a;
+    ck_assert_int_eq(ASK(&f, alloc, &(struct wb_req_alloc){1}, &a), WB_cudaErrorIllegalAddress);
+    ck_assert_uint_eq(a.address, 0);
+    struct wb_rep_hello h;
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 1}), &h), 0); /* another process */
+    ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
+}
+END_TEST
+
+START_TEST(test_hello) {
+    struct wb_rep_hello h;
+    uint64_t p = fixture_alloc(&f, 16);
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION + 1, 1}), &h), WB_cudaErrorInsufficientDriver);
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 1}), &h), 0);
+    ck_assert_uint_eq(h.window_bytes, 64 << 10);
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue); /* gone with its process */
+    p = fixture_alloc(&f, 16);
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 1}), &h), 0); /* a library of the same process */
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), 0);
+}
+END_TEST
+
+START_TEST(test_time_and_output) {
+    _Alignas(8) uint8_t frame[WB_FRAME];
+    struct wb_header q = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}, p;
+    uint64_t add = fixture_kernel(&f, "add"), a = fixture_alloc(&f, 4);
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(fixture_launch(&f, add, 32, a, 4), 0);
+    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q);
+    memcpy(&p, frame, sizeof p);
+    ck_assert_uint_eq(p.time_ns, 4000); /* two launches of 2 us */
+    ck_assert_uint_eq(p.flags, WB_OUTPUT);
+    q.op = WB_OP_output;
+    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q + 12);
+    ck_assert_mem_eq(frame + sizeof q, "hello\nhello\n", 12);
+    memcpy(&p, frame, sizeof p);
+    ck_assert_uint_eq(p.flags, 0);
+}
+END_TEST
+
+/* ---- grading: a thread plays the host process ---- */
+
+typedef void entry_fn(const struct wb_arg *args);
+
+static struct {
+    entry_fn *entry;
+    struct wb_arg args[8];
+    uint32_t nargs;
+    char name[64];
+    uint64_t add, fault;
+} host;
+
+static bool next_call(enum wb_call_state state) {
+    _Alignas(8) uint8_t out[256], in[WB_FRAME];
+    struct wb_req_next_call q = {.state = state};
+    struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof q};
+    struct wb_rep_next_call p;
+    memcpy(out, &h, sizeof h);
+    memcpy(out + sizeof h, &q, sizeof q);
+    size_t n = fixture_raw(&f, out, h.size, in);
+    if (!n) return false;
+    memcpy(&p, in + sizeof h, sizeof p);
+    host.nargs = p.nargs;
+    size_t at = sizeof h + sizeof p, nargs = p.nargs * sizeof *host.args;
+    ck_assert_uint_le(p.nargs, 8);
+    memcpy(host.args, in + at, nargs);
+    memcpy(host.name, in + at + nargs, n - at - nargs);
+    host.name[n - at - nargs] = 0;
+    return true;
+}
+
+static void *play_host(void *unused) {
+    host.add = fixture_kernel(&f, "add");
+    host.fault = fixture_kernel(&f, "fault");
+    for (bool more = next_call(WB_READY); more; more = next_call(WB_RETURNED)) host.entry(host.args);
+    return unused;
+}
+
+static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
+    struct err e = {0};
+    struct recording *r = NULL;
+    host.entry = entry;
+    ck_assert_int_eq(pthread_create(&f.thread, NULL, play_host, NULL), 0);
+    ck_assert(server_wait_ready(f.server, server_now() + 10, -1, out));
+    struct server_buffer buffers[] = {{"in", 32}, {"out", 32}};
+    ck_assert(server_buffers(f.server, buffers, 2, &e));
+    struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0)},
+                            {WB_PTR, 0, server_buffer_address(f.server, 1)}, {WB_I32, 0, 32}};
+    server_record(f.server, "entry", args, 3, server_now() + 10, -1, &r, out);
+    return r;
+}
+
+static void replay(const struct recording *r, const char in[32], char out[32]) {
+    struct err e = {0};
+    struct server_outcome o;
+    ck_assert_msg(server_restart(f.server, &e), "%s", e.text);
+    ck_assert(server_write(f.server, server_buffer_address(f.server, 0), in, 32));
+    memset(out, 0x5a, 32);
+    ck_assert(server_write(f.server, server_buffer_address(f.server, 1), out, 32));
+    ck_assert_msg(server_replay(f.server, r, server_now() + 10, &o, &e), "%s", e.text);
+    ck_assert_int_eq(o.fault, 0);
+    ck_assert(server_read(f.server, server_buffer_address(f.server, 1), out, 32));
+}
+
+/* Through a temporary and a variable: out = in + 1 + 1, with bytes 0..3 from the host. */
+static void good_entry(const struct wb_arg *args) {
+    uint64_t in = args[0].value, out = args[1].value, temporary = fixture_alloc(&f, 32), v = FAKE_BASE;
+    ck_assert_uint_eq(args[2].value, 32);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){temporary, 32, in, 32, 32, 1}), NULL), 0);
+    ck_assert_int_eq(fixture_launch(&f, host.add, 32, temporary, 32), 0);
+    memcpy(f.window, "host", 4);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){temporary, 4, 4, 1}), NULL), 0);
+    memset(f.window, '!', 4); /* too late to matter */
+    ck_assert_int_eq(fixture_launch(&f, host.add, 32, v, 1), 0);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out + 31, 1, v, 1, 1, 1}), NULL), 0);
+    ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 31), 0);
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){temporary}, NULL), 0);
+}
+
+START_TEST(test_record_and_replay) {
+    struct server_outcome o;
+    char out[33] = {0};
+    struct recording *r = recorded(good_entry, &o);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(o.error, 0);
+    ck_assert_uint_eq(f.launched, 0); /* recorded, not run */
+    ck_assert_uint_eq(recording_launches(r), 3);
+    ck_assert_str_eq(host.name, "entry");
+    for (int i = 0; i < 2; i++) { /* the variable starts at zero again */
+        replay(r, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", out);
+        ck_assert_str_eq(out, "iptuccccccccccccccccccccccccccc\1");
+    }
+    replay(r, "0123456701234567012345670123456-", out);
+    ck_assert_str_eq(out, "iptu678923456789234567892345678\1");
+    ck_assert_uint_eq(f.launched, 9);
+    recording_free(r);
+}
+END_TEST
+
+static int statuses[8];
+
+static void forbidden_entry(const struct wb_arg *args) {
+    uint64_t in = args[0].value, out = args[1].value;
+    struct wb_rep_alloc_managed m;
+    statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1}), NULL);
+    statuses[1] = ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1}), NULL); /* a symbol */
+    statuses[2] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1}), NULL);
+    statuses[3] = ASK(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1}), NULL);
+    statuses[4] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
+    statuses[5] = ASK(&f, alloc_managed, &(struct wb_req_alloc_managed){4}, &m);
+    struct wb_rep_hello h;
+    statuses[6] = ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 99}), &h); /* frees nothing here */
+    statuses[7] = fixture_launch(&f, host.add, 32, out, 32);
+}
+
+START_TEST(test_grading_refuses) {
+    struct server_outcome o;
+    struct recording *r = recorded(forbidden_entry, &o);
+    ck_assert_ptr_nonnull(r);
+    for (int i = 0; i < 6; i++) ck_assert_int_eq(statuses[i], WB_cudaErrorNotPermitted);
+    ck_assert_int_eq(statuses[6], 0);
+    ck_assert_int_eq(statuses[7], 0);
+    ck_assert_int_eq(o.error, WB_cudaErrorNotPermitted);
+    ck_assert_str_eq(o.call, "read");
+    ck_assert_ptr_nonnull(strstr(o.why, "must not read device memory back"));
+    ck_assert_uint_eq(f.notes, 6);
+    ck_assert_uint_eq(recording_launches(r), 1);
+    recording_free(r);
+}
+END_TEST
+
+static void faulty_entry(const struct wb_arg *args) {
+    fixture_launch(&f, host.fault, 32, args[0].value, 1);
+    fixture_launch(&f, host.add, 32, args[0].value, 1);
+}
+
+START_TEST(test_fault_in_replay) {
+    struct server_outcome o;
+    struct err e = {0};
+    struct recording *r = recorded(faulty_entry, &o);
+    ck_assert_int_eq(o.error, 0);
+    ck_assert(server_replay(f.server, r, 0, &o, &e));
+    ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
+    ck_assert_uint_eq(f.launched, 1); /* nothing runs after it */
+    ck_assert(server_restart(f.server, &e));
+    ck_assert(server_replay(f.server, r, 0, &o, &e));
+    ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
+    recording_free(r);
+}
+END_TEST
+
+static void flooding_entry(const struct wb_arg *args) {
+    uint64_t t = fixture_alloc(&f, 4096);
+    (void)args;
+    for (int i = 0; i < 10; i++)
+        if (ASK(&f, write, (&(struct wb_req_write){t, 4096, 4096, 1}), NULL)) return;
+}
+static void endless_entry(const struct wb_arg *args) {
+    while (fixture_launch(&f, host.add, 32, args[0].value, 1) == 0) {}
+}
+
+START_TEST(test_limits) {
+    struct server_outcome o;
+    struct recording *r = recorded(_i ? endless_entry : flooding_entry, &o);
+    ck_assert_ptr_null(r);
+    ck_assert_int_eq(o.end, SERVER_LIMIT);
+}
+END_TEST
+
+UNIT_SUITE(server) {
+    Suite *suite = suite_create("server");
+    TCase *plain = tcase_create("programs"), *grading = tcase_create("grading");
+    tcase_add_checked_fixture(plain, open_plain, close_all);
+    tcase_add_test(plain, test_sticky_error);
+    tcase_add_test(plain, test_hello);
+    tcase_add_test(plain, test_time_and_output);
+    tcase_add_checked_fixture(grading, open_grading, close_all);
+    tcase_add_test(grading, test_record_and_replay);
+    tcase_add_test(grading, test_grading_refuses);
+    tcase_add_test(grading, test_fault_in_replay);
+    tcase_add_loop_test(grading, test_limits, 0, 2);
+    suite_add_tcase(suite, plain);
+    suite_add_tcase(suite, grading);
+    return suite;
+}
