@@ -59,9 +59,10 @@ $(B)/grader: $(call obj,grader/main.c) $(grader_o) $(base_o)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 $(B)/simgpu: $(call obj,grader/simgpu.c) $(base_o)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
-$(B)/libexec/hostproc: $(call obj,grader/runtime/host.c)
+# It exports the runtime's connection, which the student's object then shares.
+$(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $^ -o $@ -lffi -ldl
+	$(Q)$(CC) $(OPT) -rdynamic $^ -o $@ -lffi -ldl
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
