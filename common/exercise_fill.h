@@ -25,3 +25,34 @@ static inline void ex_coalesced_stores(double slack, const char *reason)
 {
     ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
 }
+
+/* ---- single-precision matrix products: C (n x m) = A (n x k) * B (k x m), row by row; dim = {n, k, m} ---- */
+
+static inline size_t ex_gemm_c(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[2]; }
+static inline size_t ex_gemm_a(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[1]; }
+static inline size_t ex_gemm_b(const struct ex_case *c) { return (size_t)c->dim[1] * c->dim[2]; }
+static inline double ex_gemm_bytes(const struct ex_case *c) { return 4.0 * (ex_gemm_c(c) + ex_gemm_a(c) + ex_gemm_b(c)); }
+static inline double ex_gemm_products(const struct ex_case *c) { return (double)ex_gemm_c(c) * c->dim[1]; }
+static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm_products(c); }
+
+/* Arguments in the order c, a, b. */
+static inline void ex_gemm_reference(const struct ex_case *c, void *const host[], void *const want[])
+{
+    const float *a = host[1], *b = host[2];
+    double *out = want[0];
+    long n = c->dim[0], k = c->dim[1], m = c->dim[2];
+    for (long e = 0; e < n * m; e++) out[e] = 0;
+    for (long i = 0; i < n; i++)
+        for (long l = 0; l < k; l++)
+            for (long j = 0; j < m; j++) out[i * m + j] += (double)a[i * k + l] * b[l * m + j];
+}
+
+/* A sum of k products in any order errs by at most (k + 1) u sum |a b| (Higham, Accuracy and Stability, 3.1); the
+ * factors are below 1 in magnitude, so sum |a b| <= k, and about k / 4 in fact. The bound with k / 2 leaves room for
+ * any order of summation, and a single missing or doubled product (about 0.25) is far above it. */
+static inline double ex_gemm_tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
+{
+    (void)host, (void)arg, (void)index, (void)want;
+    double k = (double)c->dim[1];
+    return (k + 1) * EX_ROUND32 * (k / 2 + 1);
+}

@@ -35,9 +35,9 @@ static double bytes(const struct ex_case *c) { return 4.0 * (2.0 * count_c(c) + 
 static double flops(const struct ex_case *c) { return 2.0 * count_c(c) * c->dim[INNER]; }
 
 static const struct ex_arg args[] = {
-    {.name = "c", .role = EX_INOUT, .type = EX_I32, .count = count_c, .fill = fill_start},
-    {.name = "a", .role = EX_IN, .type = EX_I32, .count = count_a, .fill = fill_factor},
-    {.name = "b", .role = EX_IN, .type = EX_I32, .count = count_b, .fill = fill_factor},
+    {.name = "c", .role = EX_INOUT, .type = EX_I32, .count = count_c, .shape = {1, 3}, .fill = fill_start},
+    {.name = "a", .role = EX_IN, .type = EX_I32, .count = count_a, .shape = {1, 2}, .fill = fill_factor},
+    {.name = "b", .role = EX_IN, .type = EX_I32, .count = count_b, .shape = {2, 3}, .fill = fill_factor},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
     {.name = "k", .role = EX_SCALAR, .type = EX_I32, .dim = INNER},
     {.name = "m", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},

@@ -17,8 +17,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {COLS + 1, ROWS + 1}},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
     {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
     {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
 };

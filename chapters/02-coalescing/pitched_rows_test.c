@@ -1,0 +1,100 @@
+/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a sector. */
+#include "common/exercise_fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS, COLS, STEPS };
+
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+
+static void step(double *to, const double *from, long rows, long cols)
+{
+    for (long r = 0; r < rows; r++)
+        for (long col = 0; col < cols; col++) {
+            double above = r > 0 ? from[(r - 1) * cols + col] : 0, below = r + 1 < rows ? from[(r + 1) * cols + col] : 0;
+            to[r * cols + col] = 0.5 * from[r * cols + col] + 0.25 * (above + below);
+        }
+}
+
+static void reference(const struct ex_case *c, void *const host[], void *const want[])
+{
+    const float *in = host[1];
+    double *now = want[0], *before = calloc(count(c) + 1, sizeof *before);
+    if (!before) abort();
+    for (size_t i = 0; i < count(c); i++) now[i] = in[i];
+    for (long s = 0; s < c->dim[STEPS]; s++) {
+        memcpy(before, now, count(c) * sizeof *now);
+        step(now, before, c->dim[ROWS], c->dim[COLS]);
+    }
+    free(before);
+}
+
+/* The weights add up to at most 1, so values stay below 1 and old errors do not grow: 3 roundings a step. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
+{
+    (void)host, (void)arg, (void)index, (void)want;
+    return 3 * EX_ROUND32 * c->dim[STEPS];
+}
+
+static double bytes(const struct ex_case *c) { return 8.0 * count(c) * c->dim[STEPS]; }
+static double flops(const struct ex_case *c) { return 4.0 * count(c) * c->dim[STEPS]; }
+
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
+    {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
+    {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
+    {.name = "steps", .role = EX_SCALAR, .type = EX_I32, .dim = STEPS},
+};
+
+static const struct ex_case cases[] = {
+    {{0, 5, 3}, .label = "no rows"},
+    {{5, 0, 3}, .label = "no columns"},
+    {{5, 7, 0}, .label = "no steps: a copy"},
+    {{1, 1, 1}, .label = "one element"},
+    {{1, 67, 2}, .label = "one row, two steps"},
+    {{67, 1, 3}, .label = "one column, three steps"},
+    {{8, 32, 1}, .label = "one step: straight from in to out"},
+    {{9, 33, 2}, .label = "one past a block, two steps"},
+    {{31, 31, 4}, .label = "one less than a warp"},
+    {{37, 129, 5}, .label = "a prime, and one past a power of two"},
+    {{64, 64, 3}, .label = "nothing to pad"},
+};
+
+START_TEST(matches_the_reference)
+{
+    ex_check_case(&cases[_i]);
+}
+END_TEST
+
+/* 1001 columns: seven of eight rows start inside a sector, a warp's 128 bytes then touch 5 sectors, 1.21 times the ideal
+ * in all. With padded rows, only the first step's loads and the last one's stores do: 1.01 over 16 steps. */
+START_TEST(rows_start_on_a_boundary)
+{
+    ex_coalesced_loads(1.06, "32 floats that start on a boundary are 4 sectors, anywhere else 5");
+    ex_coalesced_stores(1.06, "32 floats that start on a boundary are 4 sectors, anywhere else 5");
+}
+END_TEST
+
+/* The other way to have fewer sectors a request is to have more requests. */
+START_TEST(nothing_is_moved_twice)
+{
+    const struct ex_case *c = &ex_current()->technique_case;
+    double elements = (double)count(c) * c->dim[STEPS];
+    ex_at_most_per("thread_loads", elements, "element and step", 3.2, "an element and its two neighbours");
+    ex_at_most_per("thread_stores", elements, "element and step", 1.1, "one result");
+}
+END_TEST
+
+static void tests(TCase *correctness, TCase *technique)
+{
+    tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
+    tcase_add_test(technique, rows_start_on_a_boundary);
+    tcase_add_test(technique, nothing_is_moved_twice);
+}
+
+EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{40, 1001, 16}},
+         .timed = {{500, 1001, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-compact");
