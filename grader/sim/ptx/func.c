@@ -135,11 +135,15 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
     return intern(p, text, n)->s;
 }
 
+static bool at_call(const struct name *opcode) {
+    return !strcmp(opcode->s, "call") || !strncmp(opcode->s, "call.", 5);
+}
+
 static void finish_insn(struct parser *p, struct ptx_insn insn, struct name *name) {
     if (name->n > 200 || name->s[0] == '%')
         fail(p, insn.ptx_line, ERR_INPUT, "expected an instruction, found '%.40s'", name->s);
     insn.opcode = parse_opcode(p, name);
-    insn.operands = parse_operands(p, &insn.noperands);
+    insn.operands = parse_operands(p, at_call(name), &insn.noperands);
     *push(p, &p->insns, struct ptx_insn) = insn;
 }
 

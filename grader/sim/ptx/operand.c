@@ -36,20 +36,29 @@ static struct ptx_operand parse_immediate(struct parser *p) {
     struct ptx_operand imm = blank(PTX_OP_IMM);
     bool negative = false;
     for (; p->tok.kind == '-' || p->tok.kind == '+'; next(p)) negative ^= p->tok.kind == '-';
-    if (p->tok.kind != TOKEN_INT && p->tok.kind != TOKEN_FLOAT) fail_expected(p, "a number");
-    imm.type = p->tok.type;
-    imm.value = p->tok.value;
-    if (negative && p->tok.kind == TOKEN_INT) imm.value = 0 - imm.value;
-    if (negative && p->tok.kind == TOKEN_FLOAT) imm.value ^= imm.type == PTX_F32 ? 1ull << 31 : 1ull << 63;
-    next(p);
+    if (p->tok.kind == TOKEN_FLOAT) {
+        imm.type = p->tok.type;
+        imm.value = p->tok.value;
+        if (negative) imm.value ^= imm.type == PTX_F32 ? 1ull << 31 : 1ull << 63;
+        next(p);
+    } else {
+        struct constant c = parse_constant(p, negative);
+        imm.type = c.is_unsigned ? PTX_U64 : PTX_S64;
+        imm.value = c.value;
+    }
     return imm;
 }
 
 static int64_t parse_offset(struct parser *p) {
     int64_t offset = 0;
-    while (p->tok.kind == '+' || p->tok.kind == '-')
-        if (__builtin_add_overflow(offset, accept_int(p, "an offset"), &offset))
+    while (p->tok.kind == '+' || p->tok.kind == '-') {
+        bool negative = p->tok.kind == '-';
+        next(p);
+        int64_t term = (int64_t)parse_product(p).value;
+        if (negative ? __builtin_sub_overflow(offset, term, &offset)
+                     : __builtin_add_overflow(offset, term, &offset))
             fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
+    }
     return offset;
 }
 
@@ -101,12 +110,7 @@ static struct ptx_operand parse_named(struct parser *p, unsigned nesting) {
 
 static struct ptx_operand parse_word(struct parser *p, unsigned nesting) {
     if (accept_word(p, "_")) return blank(PTX_OP_SINK);
-    if (!at_word(p, "WARP_SZ")) return parse_named(p, nesting);
-    next(p);
-    struct ptx_operand op = blank(PTX_OP_IMM);
-    op.type = PTX_S64;
-    op.value = 32;
-    return op;
+    return at_word(p, "WARP_SZ") ? parse_immediate(p) : parse_named(p, nesting);
 }
 
 /* [reg], [var], [reg+off], [var-off], [imm] */
@@ -156,13 +160,14 @@ static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
     case '{':
         return parse_items(p, '}', nesting);
     case '(':
-        return parse_items(p, ')', nesting);
+        return p->in_call ? parse_items(p, ')', nesting) : parse_immediate(p);
     case '[':
         return parse_address(p);
     case '!':
         return parse_negated(p);
     case '-':
     case '+':
+    case '~':
     case TOKEN_INT:
     case TOKEN_FLOAT:
         return parse_immediate(p);
@@ -180,7 +185,8 @@ static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
     return op;
 }
 
-struct ptx_operand *parse_operands(struct parser *p, unsigned *n) {
+struct ptx_operand *parse_operands(struct parser *p, bool call, unsigned *n) {
+    p->in_call = call;
     p->operands.n = 0;
     uint32_t line = p->tok.line;
     if (p->tok.kind != ';') {

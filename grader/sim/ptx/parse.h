@@ -109,6 +109,7 @@ struct parser {
     struct vec regs, locals, insns, tables, operands, values, pending, names_list;
     struct block blocks[MAX_BLOCKS];
     unsigned depth; /* of the open block; 0 at module scope */
+    bool in_call;   /* the instruction whose operands are parsed is a call */
 };
 
 /* lex.c */
@@ -163,8 +164,16 @@ struct shape {
 void parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape);
 void check_relocs(struct parser *p);
 
-/* operand.c */
-struct ptx_operand *parse_operands(struct parser *p, unsigned *n);
+/* expr.c */
+struct constant {
+    uint64_t value;
+    bool is_unsigned;
+};
+struct constant parse_constant(struct parser *p, bool negative); /* of the first number */
+struct constant parse_product(struct parser *p);
+
+/* operand.c; in a call, parentheses hold a list, elsewhere a constant */
+struct ptx_operand *parse_operands(struct parser *p, bool call, unsigned *n);
 
 /* func.c */
 void parse_function(struct parser *p, struct linkage linkage, bool is_entry);

@@ -90,6 +90,16 @@ static const struct {
     {"25e-2", PTX_F64, 0x3fd0000000000000},
     {".5", PTX_F64, 0x3fe0000000000000},
     {"WARP_SZ", PTX_S64, 32},
+    {"WARP_SZ-1", PTX_S64, 31},
+    {"(1+2)*3", PTX_S64, 9},
+    {"1+2*3-4", PTX_S64, 3},
+    {"-1+2", PTX_S64, 1},
+    {"-(7/2)", PTX_S64, (uint64_t)-3},
+    {"~0", PTX_S64, UINT64_MAX},
+    {"(1<<5)|3&2^1", PTX_S64, 35},
+    {"-16>>2", PTX_S64, (uint64_t)-4},
+    {"10-3-2", PTX_S64, 5},
+    {"-9223372036854775807-1", PTX_S64, 1ull << 63},
 };
 
 START_TEST(immediate) {
@@ -105,7 +115,7 @@ START_TEST(addresses) {
     const struct ptx_module *m = parse(
         HEAD ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg .b64 "
              "%rd<2>;\n"
-             "ld.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1+8];\nld.u32 %r1, [%rd1+-8];\nld.u32 %r1, [%rd1-8];\n"
+             "ld.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1+8];\nld.u32 %r1, [%rd1+-4*2];\nld.u32 %r1, [%rd1-8];\n"
              "ld.u32 %r1, [g+4];\nld.u32 %r1, [64];\nld.param.u64 %rd1, [a];\nmov.u64 %rd1, g+12;\n}");
     const struct ptx_func *f = ptx_module_func(m, "k");
     const int64_t offsets[] = {0, 8, -8, -8, 4, 64, 0};

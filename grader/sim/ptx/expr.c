@@ -1,0 +1,123 @@
+/* expr.c — constant expressions of integers, as inline assembly has them once the compiler has put its
+ * constants in:
+ * `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a value is unsigned when an operand is.
+ */
+#include "grader/sim/ptx/parse.h"
+
+enum { MAX_PARENTHESES = 32, LOWEST = 1, TIMES = 6 };
+
+/* The binary operator at the token, and how tightly it binds; 0 for none. `<<` and `>>` are two tokens. */
+static int precedence(const struct parser *p) {
+    switch (p->tok.kind) {
+    case '|':
+        return 1;
+    case '^':
+        return 2;
+    case '&':
+        return 3;
+    case '<':
+    case '>':
+        return p->at < p->end && *p->at == p->tok.kind ? 4 : 0;
+    case '+':
+    case '-':
+        return 5;
+    case '*':
+    case '/':
+        return TIMES;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t divide(struct parser *p, struct constant a, struct constant b, bool is_unsigned) {
+    if (!b.value) fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
+    if (is_unsigned) return a.value / b.value;
+    if (b.value == UINT64_MAX) return 0 - a.value; /* the smallest integer divided by -1 would trap */
+    return (uint64_t)((int64_t)a.value / (int64_t)b.value);
+}
+
+static struct constant apply(struct parser *p, int op, struct constant a, struct constant b) {
+    struct constant r = {.is_unsigned = a.is_unsigned || b.is_unsigned};
+    switch (op) {
+    case '|':
+        r.value = a.value | b.value;
+        break;
+    case '^':
+        r.value = a.value ^ b.value;
+        break;
+    case '&':
+        r.value = a.value & b.value;
+        break;
+    case '+':
+        r.value = a.value + b.value;
+        break;
+    case '-':
+        r.value = a.value - b.value;
+        break;
+    case '*':
+        r.value = a.value * b.value;
+        break;
+    case '/':
+        r.value = divide(p, a, b, r.is_unsigned);
+        break;
+    case '<':
+        r.value = b.value < 64 ? a.value << b.value : 0;
+        break;
+    default:
+        if (b.value > 63) b.value = 63;
+        r.value = a.is_unsigned ? a.value >> b.value : (uint64_t)((int64_t)a.value >> b.value);
+    }
+    return r;
+}
+
+static struct constant parse_level(struct parser *p, int level, unsigned depth);
+
+static struct constant parse_primary(struct parser *p, unsigned depth) {
+    if (depth > MAX_PARENTHESES)
+        fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep", MAX_PARENTHESES);
+    struct constant c;
+    if (accept(p, '-')) {
+        c = parse_primary(p, depth + 1);
+        c.value = 0 - c.value;
+    } else if (accept(p, '+')) {
+        c = parse_primary(p, depth + 1);
+    } else if (accept(p, '~')) {
+        c = parse_primary(p, depth + 1);
+        c.value = ~c.value;
+    } else if (accept(p, '(')) {
+        c = parse_level(p, LOWEST, depth + 1);
+        expect(p, ')', "')' in the constant");
+    } else if (accept_word(p, "WARP_SZ")) {
+        c = (struct constant){.value = 32};
+    } else {
+        c.is_unsigned = p->tok.type == PTX_U64;
+        c.value = expect_uint(p, "an integer", UINT64_MAX);
+    }
+    return c;
+}
+
+/* Goes on from the first number of a level. */
+static struct constant parse_rest(struct parser *p, struct constant left, int level, unsigned depth) {
+    for (int found; (found = precedence(p)) && found >= level;) {
+        int op = p->tok.kind;
+        next(p);
+        if (op == '<' || op == '>') next(p);
+        left = apply(p, op, left, parse_level(p, found + 1, depth + 1));
+    }
+    return left;
+}
+
+static struct constant parse_level(struct parser *p, int level, unsigned depth) {
+    return parse_rest(p, parse_primary(p, depth), level, depth);
+}
+
+struct constant parse_constant(struct parser *p, bool negative) {
+    struct constant first = parse_primary(p, 0);
+    if (negative) first.value = 0 - first.value;
+    return parse_rest(p, first, LOWEST, 0);
+}
+
+/* As far as the next sum: the offset in `[%rd1+4*2-1]` is two of these. */
+struct constant parse_product(struct parser *p) {
+    return parse_level(p, TIMES, 0);
+}
