@@ -1,5 +1,4 @@
 /* file.c — see file.h. */
-#define _GNU_SOURCE
 #include "common/file.h"
 
 #include <errno.h>

@@ -113,17 +113,20 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     X(SIM_FAULT_READ_ONLY, "write to constant memory", cudaErrorIllegalAddress)                              \
     X(SIM_FAULT_TRAP, "trap", cudaErrorLaunchFailure)                                                        \
     X(SIM_FAULT_ASSERT, "assert", cudaErrorAssert)                                                           \
+    X(SIM_FAULT_STACK, "stack overflow", cudaErrorLaunchFailure)                                             \
     X(SIM_FAULT_BAD_CALL, "bad call", cudaErrorIllegalInstruction)                                           \
     X(SIM_FAULT_BAD_SYNC, "bad warp synchronisation", cudaErrorLaunchFailure)                                \
     X(SIM_FAULT_DIVERGENT_BARRIER, "divergent barrier", cudaErrorLaunchFailure)                              \
     X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                                                \
     X(SIM_FAULT_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                                        \
     X(SIM_FAULT_TIME, "time budget", cudaErrorLaunchTimeout)                                                 \
+    X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources)                     \
     X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                                          \
     /* sanitizer findings: the launch goes on, nothing faults on a real device */                            \
     X(SIM_FAULT_UNINITIALISED, "uninitialised read", cudaSuccess)                                            \
     X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                                              \
-    X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)
+    X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                                             \
+    X(SIM_FAULT_SYNC_MASK, "bad member mask", cudaSuccess)
 
 enum sim_fault {
 #define X(id, name, error) id,

@@ -6,7 +6,7 @@
 struct gpu_device {
     const char *name, *full_name;
     unsigned cc_major, cc_minor;
-    unsigned sms;
+    unsigned sms, threads_per_block;
     double clock_hz;
     unsigned warps_per_sm, blocks_per_sm, registers_per_sm;
     unsigned shared_per_sm, shared_per_block, shared_reserved;

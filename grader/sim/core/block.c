@@ -1,0 +1,166 @@
+/* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
+#include "grader/sim/core/core.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* Pages come when touched: a deep stack costs nothing until it is used. */
+static unsigned char *pages(size_t bytes) {
+    void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
+
+struct block_layout {
+    size_t warps, values, shared, written, specials, frames, local, total;
+};
+
+static struct block_layout layout(const struct launch *l) {
+    struct block_layout b = {0};
+    size_t at = 0;
+    b.warps = at, at += round_up(l->nwarps * sizeof(struct warp));
+    b.values = at, at += round_up(l->code->block_bytes);
+    b.shared = at, at += round_up(l->shared_bytes);
+    b.written = at, at += round_up(l->shared_bytes);
+    b.specials = at, at += (size_t)l->nwarps * W_SLOTS * SLOT_BYTES;
+    b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
+    b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
+    b.total = at;
+    return b;
+}
+
+/* Thread and lane numbers, which stay the same from block to block. */
+static void fill_specials(const struct launch *l, u32 *s, u32 warp) {
+    const u32 *dim = l->request->block;
+    for (u32 i = 0; i < 32; i++) {
+        u32 t = warp * 32 + i, bit = 1u << i;
+        s[W_TID_X * 32 + i] = t % dim[0];
+        s[W_TID_Y * 32 + i] = t / dim[0] % dim[1];
+        s[W_TID_Z * 32 + i] = t / dim[0] / dim[1];
+        s[W_LANEID * 32 + i] = i;
+        s[W_WARPID * 32 + i] = warp;
+        s[W_LT * 32 + i] = bit - 1;
+        s[W_LE * 32 + i] = (bit - 1) | bit;
+        s[W_GT * 32 + i] = ~((bit - 1) | bit);
+        s[W_GE * 32 + i] = ~(bit - 1);
+        s[W_EQ * 32 + i] = bit;
+    }
+}
+
+static void broadcast(unsigned char *slot, u64 v, u32 bytes) {
+    for (u32 i = 0; i < 32; i++) memcpy(slot + i * bytes, &v, bytes);
+}
+
+static void fill_params(const struct launch *l, unsigned char *values) {
+    const struct code *c = l->code;
+    for (u32 i = 0; i < c->nslots; i++) {
+        const struct param_slot *s = &c->slots[i];
+        u64 v = 0;
+        memcpy(&v, (const u8 *)l->request->params + s->offset, s->bytes);
+        if (s->is_signed && s->bytes < 8) v = (u64)((s64)(v << (64 - 8 * s->bytes)) >> (64 - 8 * s->bytes));
+        broadcast(values + s->slot, v, s->reg_bytes);
+    }
+}
+
+static void fill_values(const struct launch *l, unsigned char *values) {
+    const struct sim_launch *r = l->request;
+    u32 dynamic = l->shared_bytes - r->dynamic_shared;
+    u32 v[B_SLOTS] = {[B_NTID_X] = r->block[0], [B_NTID_Y] = r->block[1], [B_NTID_Z] = r->block[2], [B_NCTAID_X] = r->grid[0],
+                      [B_NCTAID_Y] = r->grid[1], [B_NCTAID_Z] = r->grid[2], [B_NWARPID] = l->nwarps, [B_NSMID] = 1,
+                      [B_DYN_SHARED] = r->dynamic_shared, [B_TOTAL_SHARED] = l->shared_bytes, [B_CLUSTER_ONE] = 1,
+                      [B_DYNAMIC_32] = dynamic};
+    for (u32 i = 0; i < B_SLOTS; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
+    broadcast(values + B_DYNAMIC_64 * SLOT_BYTES, dynamic, 8);
+    fill_params(l, values);
+}
+
+bool block_allocate(struct launch *l, struct block *b) {
+    struct block_layout at = layout(l);
+    unsigned char *p = pages(at.total);
+    if (!p) return false;
+    *b = (struct block){.nwarps = l->nwarps, .bytes = at.total};
+    b->warps = (struct warp *)p;
+    b->values = p + at.values;
+    b->shared = p + at.shared;
+    b->shared_written = p + at.written;
+    fill_values(l, b->values);
+    for (u32 i = 0; i < l->nwarps; i++) {
+        struct warp *w = &b->warps[i];
+        w->index = i;
+        w->specials = p + at.specials + (size_t)i * W_SLOTS * SLOT_BYTES;
+        w->frames = p + at.frames + (size_t)i * l->warp_frame_bytes;
+        w->local = p + at.local + (size_t)i * l->thread_local_bytes * 32;
+        fill_specials(l, (u32 *)w->specials, i);
+    }
+    return true;
+}
+
+void block_free(struct block *b) {
+    if (b->warps) munmap(b->warps, b->bytes);
+    b->warps = NULL;
+}
+
+void block_start(struct worker *k, struct block *b, u64 linear) {
+    const struct launch *l = k->launch;
+    const u32 *grid = l->request->grid;
+    b->linear = linear;
+    b->executed = 0;
+    b->index[0] = (u32)(linear % grid[0]);
+    b->index[1] = (u32)(linear / grid[0] % grid[1]);
+    b->index[2] = (u32)(linear / grid[0] / grid[1]);
+    for (u32 i = 0; i < 3; i++) broadcast(b->values + (B_CTAID_X + i) * SLOT_BYTES, b->index[i], 4);
+    memset(b->barriers, 0, sizeof b->barriers);
+    memset(b->shared, 0, l->shared_bytes);
+    if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
+    for (u32 i = 0; i < b->nwarps; i++) {
+        u32 threads = l->nthreads - i * 32;
+        fragments_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
+        if (l->code->max_local) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
+    }
+}
+
+static void bind(struct worker *k, struct block *b) {
+    struct exec *x = &k->x;
+    x->block = b;
+    x->base[BASE_BLOCK] = b->values;
+    x->shared = b->shared;
+    x->shared_written = b->shared_written;
+}
+
+static void deadlock(struct worker *k, struct block *b) {
+    struct exec *x = &k->x;
+    u32 at_barrier = 0, collecting = 0;
+    struct fragment *f = NULL;
+    for (u32 i = 0; i < b->nwarps; i++)
+        for (u32 j = 0; j < b->warps[i].nfrag; j++) {
+            struct fragment *g = &b->warps[i].frag[j];
+            at_barrier += g->state == FRAG_AT_BARRIER;
+            collecting += g->state == FRAG_COLLECTING;
+            if (!f) x->warp = &b->warps[i], f = g;
+        }
+    x->active = f->mask;
+    enum sim_fault kind = at_barrier ? SIM_FAULT_DIVERGENT_BARRIER : SIM_FAULT_DEADLOCK;
+    report_fault(x, kind, &k->launch->ops[f->pc], (u32)__builtin_ctz(f->mask), 0,
+                 "waits for ever: %u groups of lanes wait at a block barrier, %u for lanes of their own warp", at_barrier, collecting);
+}
+
+enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
+    bind(k, b);
+    for (;;) {
+        bool alive = false, progress = false, yields = false;
+        for (u32 i = 0; i < b->nwarps; i++) {
+            struct warp *w = &b->warps[i];
+            if (!w->nfrag) continue;
+            u64 before = w->executed;
+            enum warp_state s = warp_run(&k->x, w, quantum);
+            if (s == WARP_FAULTED) return s;
+            alive |= s != WARP_DONE;
+            yields |= s == WARP_YIELDS;
+            progress |= w->executed != before || s == WARP_DONE;
+        }
+        if (!alive) return WARP_DONE;
+        if (yields) return WARP_YIELDS;
+        if (!progress) return deadlock(k, b), WARP_FAULTED;
+    }
+}

@@ -1,0 +1,173 @@
+/* builtin.c — what device code calls that is no PTX function: printf, malloc, free, a failed assert. A kernel that does
+ * runs its blocks in order on one worker, so that text and addresses come in a fixed order. */
+#include "grader/sim/core/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OUTPUT_LIMIT = 1 << 20, TEXT_LIMIT = 4096, HEAP_LIMIT = 8 << 20 };
+
+/* A lane's value of an argument area: words of 32 lanes. */
+static u64 argument(const unsigned char *frame, const struct param_area *a, u32 lane) {
+    const u32 *w = (const u32 *)(frame + a->offset);
+    u64 v = w[lane];
+    return a->bytes >= 8 ? v | (u64)w[32 + lane] << 32 : v;
+}
+
+static void put_return(unsigned char *frame, const struct call_desc *d, u32 lane, u64 v) {
+    if (!d->nrets) return;
+    u32 *w = (u32 *)(frame + d->args[d->nargs].offset);
+    w[lane] = (u32)v;
+    if (d->args[d->nargs].bytes >= 8) w[32 + lane] = (u32)(v >> 32);
+}
+
+/* Reads bytes at a generic address as the lane sees it; false if they are not all there. */
+static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out, u32 bytes) {
+    if (address - LOCAL_WINDOW < WINDOW_BYTES) {
+        u64 at = address - LOCAL_WINDOW;
+        if (at + bytes > x->local_bytes) return false;
+        for (u32 i = 0; i < bytes; i++) ((u8 *)out)[i] = x->warp->local[((at + i) / 4 * 32 + lane) * 4 + (at + i) % 4];
+        return true;
+    }
+    if (address - SHARED_WINDOW < WINDOW_BYTES) {
+        u64 at = address - SHARED_WINDOW;
+        if (at + bytes > x->shared_bytes) return false;
+        memcpy(out, x->shared + at, bytes);
+        return true;
+    }
+    if (memory_find(x->memory, address, bytes) < 0) return false;
+    memcpy(out, x->memory->bytes + (address - SIM_BASE), bytes);
+    return true;
+}
+
+static bool read_text(const struct exec *x, u32 lane, u64 address, char *out, u32 size) {
+    for (u32 i = 0; i + 1 < size; i++)
+        if (!read_generic(x, lane, address + i, out + i, 1)) return out[i] = 0, false;
+        else if (!out[i]) return true;
+    return out[size - 1] = 0, true;
+}
+
+/* ---- printf: the argument buffer is packed as C varargs, each at its natural alignment ---- */
+
+struct arguments {
+    const struct exec *x;
+    u32 lane;
+    u64 at;
+};
+
+static u64 next(struct arguments *a, u32 bytes) {
+    u64 v = 0;
+    a->at = (a->at + bytes - 1) & ~(u64)(bytes - 1);
+    read_generic(a->x, a->lane, a->at, &v, bytes);
+    a->at += bytes;
+    return v;
+}
+
+/* One conversion, from its '%' on: appends its text, returns what follows it. */
+static const char *convert(struct arguments *a, const char *s, struct buf *out) {
+    char spec[64] = "%", text[512];
+    u32 n = 1;
+    bool wide = false;
+    for (s++; *s && strchr("-+ #0123456789.*lhzjtL", *s); s++) {
+        if (*s == '*') n += (u32)snprintf(spec + n, sizeof spec - n, "%d", (int)next(a, 4));
+        else if (strchr("lzjt", *s)) wide = true;
+        else if (*s != 'h' && *s != 'L') spec[n++] = *s;
+        if (n > 40) n = 40;
+    }
+    char c = *s ? *s++ : 0;
+    if (c == 's') {
+        char string[1024];
+        u64 p = next(a, 8);
+        if (!p || !read_text(a->x, a->lane, p, string, sizeof string)) strcpy(string, "(null)");
+        snprintf(spec + n, sizeof spec - n, "s");
+        snprintf(text, sizeof text, spec, string);
+    } else if (c && strchr("aAeEfFgG", c)) {
+        u64 bits = next(a, 8);
+        double v;
+        memcpy(&v, &bits, 8);
+        snprintf(spec + n, sizeof spec - n, "%c", c);
+        snprintf(text, sizeof text, spec, v);
+    } else if (c == 'p') {
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)next(a, 8));
+    } else if (c && strchr("diouxXc", c)) {
+        u64 v = next(a, wide ? 8 : 4);
+        if (!wide && strchr("di", c)) v = (u64)(s64)(s32)v;
+        snprintf(spec + n, sizeof spec - n, c == 'c' ? "c" : "ll%c", c);
+        if (c == 'c') snprintf(text, sizeof text, spec, (int)v);
+        else snprintf(text, sizeof text, spec, (long long)v);
+    } else {
+        snprintf(text, sizeof text, "%%%c", c == '%' ? 0 : c);
+    }
+    buf_puts(out, text);
+    return s;
+}
+
+static u32 print(struct exec *x, u32 lane, u64 format, u64 arguments) {
+    char text[TEXT_LIMIT];
+    struct sim *sim = x->worker->launch->sim;
+    struct arguments a = {x, lane, arguments};
+    if (sim->output.size >= OUTPUT_LIMIT || !read_text(x, lane, format, text, sizeof text)) return UINT32_MAX;
+    u32 values = 0;
+    for (const char *s = text; *s;) {
+        size_t plain = strcspn(s, "%");
+        buf_add(&sim->output, s, plain);
+        s += plain;
+        if (!*s) break;
+        values += s[1] != '%';
+        s = convert(&a, s, &sim->output);
+    }
+    return values;
+}
+
+/* ---- the device heap ---- */
+
+static void forget_memos(struct exec *x) { /* the allocation table moved */
+    for (u32 i = 0; i < x->worker->launch->module->nstats; i++) x->memos[i].allocation = -1;
+}
+
+static u64 heap_take(struct exec *x, u64 bytes) {
+    struct sim *sim = x->worker->launch->sim;
+    if (bytes > HEAP_LIMIT || sim->heap_used + bytes > HEAP_LIMIT) return 0;
+    u64 p = memory_alloc(x->memory, bytes, "device heap");
+    if (p) sim->heap_used += bytes;
+    forget_memos(x);
+    return p;
+}
+
+static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
+    if (!p) return;
+    const struct allocation *a = memory_at(x->memory, p);
+    u64 bytes = a ? a->size : 0;
+    if (!a || strcmp(a->name, "device heap") != 0 || memory_free(x->memory, p) != SIM_OK)
+        report_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p, "frees 0x%llx, which malloc did not return or which is free already", (unsigned long long)p);
+    else
+        x->worker->launch->sim->heap_used -= bytes;
+    forget_memos(x);
+}
+
+/* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size) */
+static void assert_failed(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, const unsigned char *frame) {
+    char message[256], file[256], function[256];
+    read_text(x, lane, argument(frame, &d->args[0], lane), message, sizeof message);
+    read_text(x, lane, argument(frame, &d->args[1], lane), file, sizeof file);
+    read_text(x, lane, argument(frame, &d->args[3], lane), function, sizeof function);
+    const u32 *t = x->block->index, *id = (const u32 *)x->warp->specials;
+    u32 line = (u32)argument(frame, &d->args[2], lane);
+    buf_printf(&x->worker->launch->sim->output, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
+               function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane], message);
+    report_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
+}
+
+void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame) {
+    for (u32 m = mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        u64 first = argument(frame, &d->args[0], lane);
+        switch ((enum builtin)d->builtin) {
+        case BUILTIN_VPRINTF: put_return(frame, d, lane, print(x, lane, first, argument(frame, &d->args[1], lane))); break;
+        case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
+        case BUILTIN_FREE: heap_give(x, o, lane, first); break;
+        case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
+        case BUILTIN_NONE: break;
+        }
+    }
+}

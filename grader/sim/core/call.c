@@ -1,0 +1,105 @@
+/* call.c — device functions: frames, arguments, return values. A call stack is a path in the worker's tree of
+ * contexts, so that two fragments have the same stack if they have the same context. */
+#include "grader/sim/core/core.h"
+
+#include <string.h>
+
+static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
+    const struct launch *l = k->launch;
+    const struct context *p = &k->contexts[parent];
+    const struct code *from = &l->module->codes[p->code], *to = &l->module->codes[code];
+    u32 frame = p->frame + from->frame_bytes, local = p->local + from->local_bytes;
+    if (frame + to->frame_bytes > l->warp_frame_bytes || local + to->local_bytes > l->thread_local_bytes) return 0;
+    if (k->ncontexts == k->contexts_capacity)
+        k->contexts = xrealloc(k->contexts, (k->contexts_capacity *= 2) * sizeof *k->contexts);
+    k->contexts[k->ncontexts] = (struct context){.parent = parent, .call_op = call_op, .code = code, .frame = frame, .local = local};
+    k->contexts[k->ncontexts].depth = k->contexts[parent].depth + 1;
+    k->contexts[k->ncontexts].next_sibling = k->contexts[parent].first_child;
+    return k->contexts[parent].first_child = k->ncontexts++;
+}
+
+/* 0 = the stack is full. */
+static u32 context_find(struct worker *k, u32 parent, u32 call_op, u32 code) {
+    for (u32 c = k->contexts[parent].first_child; c; c = k->contexts[c].next_sibling)
+        if (k->contexts[c].call_op == call_op && k->contexts[c].code == code) return c;
+    return context_new(k, parent, call_op, code);
+}
+
+static void copy_words(unsigned char *to, const unsigned char *from, u32 bytes, u32 mask) {
+    for (u32 w = 0; w < bytes / 4; w++) {
+        u32 *d = (u32 *)(to + w * 128);
+        const u32 *s = (const u32 *)(from + w * 128);
+        for (u32 l = 0; l < 32; l++) d[l] = (mask >> l & 1) ? s[l] : d[l];
+    }
+}
+
+static u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
+
+/* Lanes of f call function `code`. */
+static void enter(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d, u32 code) {
+    const struct launch *l = x->worker->launch;
+    const struct code *c = &l->module->codes[code];
+    u32 lane = (u32)__builtin_ctz(f->mask), context = context_find(x->worker, f->context, f->pc, code);
+    if (!context) {
+        report_fault(x, SIM_FAULT_STACK, o, lane, 0, "calls `%s` with its stack full: endless recursion?", c->name);
+        return;
+    }
+    if (c->nformals - c->nrets != d->nargs || c->nrets != d->nrets) {
+        report_fault(x, SIM_FAULT_BAD_CALL, o, lane, 0, "calls `%s` with the wrong number of arguments", c->name);
+        return;
+    }
+    unsigned char *caller = x->warp->frames + x->worker->contexts[f->context].frame;
+    unsigned char *callee = x->warp->frames + x->worker->contexts[context].frame;
+    for (u32 i = 0; i < d->nargs; i++)
+        copy_words(callee + c->formals[i].offset, caller + d->args[i].offset, smaller(c->formals[i].bytes, d->args[i].bytes), f->mask);
+    f->context = context;
+    f->pc = c->first_op;
+}
+
+/* Through a register: lanes may call different functions. */
+static void enter_indirect(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d) {
+    const struct sim_module *m = x->worker->launch->module;
+    const u64 *target = (const u64 *)(x->base[d->target >> 30] + (d->target & 0x3fffffff));
+    while (!x->faulted) {
+        u32 lane = (u32)__builtin_ctz(f->mask), same = 0;
+        u64 code = target[lane] - FUNC_WINDOW;
+        for (u32 l = 0; l < 32; l++) same |= target[l] == target[lane] ? 1u << l : 0;
+        if (code >= m->ncodes || m->codes[code].func->is_entry) {
+            report_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane], "calls through 0x%llx, which is no function's address",
+                         (unsigned long long)target[lane]);
+            return;
+        }
+        u32 rest = f->mask & ~same;
+        struct fragment *next = NULL;
+        if (rest) fragment_split(x->warp, f, rest, f->pc), next = &x->warp->frag[x->warp->nfrag - 1];
+        enter(x, f, o, d, (u32)code);
+        if (!next) return;
+        f = next;
+    }
+}
+
+void call_enter(struct exec *x, struct fragment *f, const struct op *o) {
+    const struct call_desc *d = &x->worker->launch->module->calls[o->aux];
+    if (d->builtin) {
+        call_builtin(x, d, f->mask, o, x->base[BASE_FRAME]);
+        f->pc++;
+    } else if (d->callee != UINT32_MAX) {
+        enter(x, f, o, d, d->callee);
+    } else {
+        enter_indirect(x, f, o, d);
+    }
+}
+
+void call_return(struct exec *x, struct fragment *f) {
+    const struct sim_module *m = x->worker->launch->module;
+    const struct context *c = &x->worker->contexts[f->context], *p = &x->worker->contexts[c->parent];
+    const struct code *code = &m->codes[c->code];
+    const struct call_desc *d = &m->calls[m->ops[c->call_op].aux];
+    u32 nargs = code->nformals - code->nrets;
+    for (u32 i = 0; i < d->nrets; i++) {
+        struct param_area *to = &d->args[d->nargs + i], *from = &code->formals[nargs + i];
+        copy_words(x->warp->frames + p->frame + to->offset, x->warp->frames + c->frame + from->offset, smaller(to->bytes, from->bytes), f->mask);
+    }
+    f->pc = c->call_op + 1;
+    f->context = c->parent;
+}

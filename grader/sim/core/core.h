@@ -1,0 +1,310 @@
+/* core.h — how decoded code runs: grids, blocks, warps and their fragments.
+ *
+ * Theory of operation. A worker thread takes blocks from the launch, one after another, and runs each warp of the
+ * block until it waits or exits. The lanes of a warp are held in *fragments*: groups of lanes that share a place in
+ * the code and a call stack. A branch whose lanes disagree splits a fragment; fragments at the same place merge. The
+ * fragment deepest in calls and earliest in the code runs first, which brings diverged lanes together at the first
+ * place that they share; a fragment that runs long while others wait gives way, so that every lane makes progress.
+ *
+ * Code is a sequence of segments: straight-line lane instructions and one control instruction at the end. A segment
+ * always runs whole, so counting one execution of it counts all of its instructions. */
+#pragma once
+#include "grader/sim/insn/insn.h"
+#include "grader/sim/mem/mem.h"
+#include "grader/sim/sim.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Windows of generic addresses. */
+#define SHARED_WINDOW 0x200000000000ull
+#define LOCAL_WINDOW  0x210000000000ull
+#define PARAM_WINDOW  0x220000000000ull
+#define WINDOW_BYTES  0x000100000000ull
+#define FUNC_WINDOW   0x230000000000ull /* + index of a function's code: what a function pointer holds */
+
+/* ---- decoded code ---- */
+
+struct segment {
+    u32 first, last;   /* ops, both included; the last is the control op */
+    u32 insns;         /* PTX instructions in it */
+};
+
+/* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */
+struct param_slot {
+    u32 offset; /* in the parameter space */
+    u32 slot;   /* byte offset behind BASE_BLOCK */
+    u8 bytes, reg_bytes, is_signed;
+};
+
+/* Words (4 bytes × 32 lanes) in a frame that hold a function's .param variable. */
+struct param_area {
+    const struct ptx_var *var;
+    u32 offset, bytes; /* frame offset of word 0 */
+};
+
+struct code {
+    const struct ptx_func *func;
+    const char *name;
+    u32 first_op, end_op;     /* in module->ops */
+    u32 frame_bytes;          /* of registers */
+    u32 local_bytes;          /* per lane, of this function's .local variables */
+    u32 static_shared;
+    u32 max_frame, max_local; /* with everything that it may call */
+    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
+    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
+    bool recursive, cooperative;
+    struct param_slot *slots;
+    u32 nslots;
+    struct param_area *formals; /* parameters, then return values */
+    u32 nformals, nrets;
+    u32 *callees, ncallees;
+    bool calls_unknown;
+    struct sim_kernel *kernel;
+};
+
+enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
+
+struct call_desc {
+    u32 callee;     /* index of code; UINT32_MAX = through a register */
+    u8 builtin;
+    ref target;     /* register of an indirect call */
+    u32 nargs, nrets;
+    struct param_area *args; /* the caller's areas: arguments, then returns */
+};
+
+enum collect_kind { COLLECT_SHFL, COLLECT_VOTE, COLLECT_MATCH, COLLECT_SYNC, COLLECT_REDUX };
+struct collect_desc {
+    u8 kind, mode, type, wide; /* mode by kind; wide: 64-bit source */
+    ref members;               /* member mask, a 32-bit register or constant */
+    ref second;                /* the predicate after '|', or REF_NONE */
+};
+
+struct bar_desc {
+    ref id, count; /* REF_NONE = 0, all */
+    u8 arrive;     /* bar.arrive: does not wait */
+    u8 red;        /* 0 none, 1 popc, 2 and, 3 or */
+    ref source;    /* predicate reduced */
+    u8 source_flip;
+};
+
+struct branch_table {
+    u32 *targets, count;
+};
+
+struct sim_module {
+    struct sim *sim;
+    struct arena arena;
+    struct ptx_module *ptx;
+    struct op *ops;
+    u32 nops, ops_capacity;
+    u32 *segment_of; /* op index -> segment, for the op that begins one */
+    struct segment *segments;
+    u32 nsegments;
+    unsigned char *consts; /* behind BASE_CONST: immediates as slots */
+    u32 const_bytes, const_capacity;
+    struct mem_desc *mems;
+    u32 nmems, mems_capacity, nstats;
+    struct stat_owner *stat_owners; /* [nstats] */
+    struct call_desc *calls;
+    struct collect_desc *collects;
+    struct bar_desc *bars;
+    struct branch_table *tables;
+    u32 ncalls, ncollects, nbars, ntables;
+    struct code *codes;
+    u32 ncodes;
+    struct sim_kernel *kernels;
+    u32 nkernels;
+    struct placed_var *vars;
+    u32 nvars;
+    struct sim_module *next;
+};
+
+/* What a statistics slot counts: a generic instruction has one for each space that it may reach. */
+struct stat_owner {
+    u32 op;
+    u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
+};
+
+struct placed_var {
+    const struct ptx_var *var;
+    uint64_t address;
+};
+
+struct sim_kernel {
+    struct sim_module *module;
+    u32 code;
+    u32 param_bytes;
+    u32 registers, spill_bytes; /* from ptxas; 0 = not told */
+};
+
+struct sim {
+    struct sim_options options;
+    struct memory memory;
+    struct sim_module *modules;
+    struct buf output;
+    pthread_mutex_t output_lock;
+    struct pool *pool; /* worker threads, made at the first launch that wants them */
+    uint64_t heap_used;
+};
+
+/* ---- running ---- */
+
+struct fragment {
+    u32 pc;      /* op index */
+    u32 mask;    /* its lanes; never 0 */
+    u32 context; /* call stack: index into the worker's contexts */
+    u8 state;
+    u8 barrier;
+    u64 turn;    /* when it last ran: for fairness */
+};
+enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_COLLECTING };
+
+struct context { /* one call stack: an interned list of return places */
+    u32 parent, call_op, code, depth;
+    u32 first_child, next_sibling; /* contexts called from here; 0 = none */
+    u32 frame, local; /* byte offsets of this function's frame and local variables */
+};
+
+struct warp {
+    u32 index, live, nfrag;
+    struct fragment frag[32];
+    unsigned char *frames, *specials, *local;
+    u64 executed;     /* warp instructions, for the budget */
+};
+
+struct barrier {
+    bool used;
+    u32 arrived;  /* warps that came by bar.arrive */
+    u32 expected; /* threads; 0 = all of the block that have not exited */
+    u32 reduced[2]; /* threads whose predicate is true; threads */
+};
+
+struct block {
+    u32 index[3];
+    u64 linear, executed; /* executed: warp instructions, for the budget */
+    u32 nwarps;
+    struct warp *warps;
+    unsigned char *shared, *values; /* values: BASE_BLOCK */
+    unsigned char *shared_written;  /* a byte a byte */
+    struct barrier barriers[16];
+    size_t bytes; /* of the mapping that begins at warps */
+    bool done;
+};
+
+/* Statistics of one memory instruction in one launch. */
+enum mem_stat { STAT_REQUESTS, STAT_LANES, STAT_SECTORS, STAT_IDEAL, STAT_WAVEFRONTS, STAT_MIN_WAVEFRONTS, STAT_OPS,
+                STAT_SERIAL, STAT_MAX, STAT_COUNT };
+
+/* What the last execution of a memory instruction looked like: the relative addresses decide the counts. */
+struct mem_memo {
+    s32 relative[32]; /* to the first active lane; 0 for inactive ones */
+    u32 mask, phase;  /* phase: the first address modulo what the counts depend on */
+    s32 low, high;    /* range of relative */
+    u32 bits;         /* or of relative: alignment */
+    u32 lanes, sectors, ideal, wavefronts, min_wavefronts, operations, max;
+    u8 valid, shape;  /* SHAPE_… */
+    int allocation;   /* the last one hit, or -1 */
+};
+enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
+
+/* What lane functions see. */
+struct exec {
+    unsigned char *base[BASES];
+    u32 active;       /* lanes of the running fragment */
+    u32 local_base;   /* of the running function, bytes per lane */
+    struct warp *warp;
+    struct block *block;
+    struct worker *worker;
+    bool faulted;     /* stop at the end of the segment */
+    bool sanitize;
+    /* shortcuts into launch, worker and block */
+    const struct mem_desc *mems;
+    u64 (*stats)[STAT_COUNT];
+    struct mem_memo *memos;
+    struct memory *memory;
+    unsigned char *shared, *shared_written;
+    u32 shared_bytes, local_bytes;
+};
+
+struct worker {
+    struct exec x;
+    struct launch *launch;
+    u32 index;
+    struct context *contexts;
+    u32 ncontexts, contexts_capacity;
+    u64 *segment_runs, *segment_lanes;
+    u64 *branch_runs, *branch_diverged; /* by segment */
+    u32 deadline_checks;
+    u64 (*stats)[STAT_COUNT];
+    struct mem_memo *memos;
+    u64 instructions;  /* warp instructions, all blocks */
+    u64 turn;
+    struct sim_report reports[SIM_FAULT_KINDS];
+    u64 report_block[SIM_FAULT_KINDS]; /* linear block of the report kept: the lowest wins */
+    enum sim_fault fault;
+    u64 fault_block;
+    struct block *blocks; /* resident ones; [0] is enough unless blocks wait for each other */
+    u32 nblocks;
+    pthread_t thread;
+};
+
+struct launch {
+    struct sim *sim;
+    const struct sim_module *module;
+    const struct code *code;
+    const struct sim_launch *request;
+    const struct op *ops;
+    op_fn *const *lanes;
+    u64 nblocks;
+    u32 nthreads, nwarps, shared_bytes;
+    u32 warp_frame_bytes, thread_local_bytes;
+    atomic_ulong next_block;
+    atomic_ulong fault_block;  /* the lowest block that faulted; blocks above it need not run */
+    atomic_ulong instructions; /* of finished blocks */
+    atomic_int over;           /* enum sim_fault: the launch as a whole used up its budget or time */
+    u64 budget;
+    double deadline; /* monotonic seconds; 0 = none */
+    bool sanitize;
+    unsigned nworkers;
+    struct worker *workers;
+};
+
+/* core/warp.c: runs a warp until it waits, ends, faults or uses up `quantum` instructions. */
+enum warp_state { WARP_DONE, WARP_WAITS, WARP_YIELDS, WARP_FAULTED };
+enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum);
+
+/* core/fragment.c */
+void fragments_start(struct warp *w, u32 lanes, u32 pc);
+/* The fragment to run next, after merging what has met; NULL if all wait. */
+struct fragment *fragment_pick(struct worker *k, struct warp *w);
+void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc); /* lanes leave f for pc */
+void fragment_end(struct warp *w, struct fragment *f, u32 lanes); /* lanes exit; f may vanish */
+
+/* core/barrier.c, core/collect.c, core/call.c: the control instructions. */
+void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
+void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
+/* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */
+void collect_arrive(struct exec *x, struct fragment *f, const struct op *o);
+/* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True if one did. */
+bool collect_resolve(struct exec *x, struct warp *w);
+void call_enter(struct exec *x, struct fragment *f, const struct op *o);
+void call_return(struct exec *x, struct fragment *f);
+/* core/builtin.c: printf, malloc, free, assert of device code. `frame` is the caller's. */
+void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame);
+
+/* core/block.c */
+bool block_allocate(struct launch *l, struct block *b); /* false: out of memory */
+void block_free(struct block *b);
+void block_start(struct worker *k, struct block *b, u64 linear);
+/* Runs each warp until it waits or has used `quantum`; WARP_YIELDS: call again. */
+enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);
+
+/* obs/report.c: notes a fault or finding at an op. `text` says the rest. */
+void report_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* obs/collect.c: sums workers' counts into the result. */
+void launch_collect(struct launch *l, struct sim_result *out);
+/* Sorted by block: the reports of all workers into the result. */
+void reports_collect(struct launch *l, struct sim_result *out);

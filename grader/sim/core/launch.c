@@ -1,0 +1,192 @@
+/* launch.c — a grid: workers take blocks in order and run them. See core.h.
+ *
+ * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order, and so give the same
+ * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
+ * to what the device could hold, so that blocks which wait for each other make progress. */
+#include "grader/sim/core/core.h"
+#include "grader/sim/timing/timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TURN = 20000, SMALL_LAUNCH = 128 /* warps: not worth a second thread */ };
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- workers ---- */
+
+static void worker_open(struct worker *k, struct launch *l, u32 index) {
+    const struct sim_module *m = l->module;
+    *k = (struct worker){.launch = l, .index = index, .contexts_capacity = 16, .fault_block = UINT64_MAX};
+    k->contexts = xcalloc(k->contexts_capacity, sizeof *k->contexts);
+    k->contexts[0].code = (u32)(l->code - m->codes);
+    k->ncontexts = 1;
+    k->segment_runs = xcalloc(m->nsegments * 4ul, sizeof(u64));
+    k->segment_lanes = k->segment_runs + m->nsegments;
+    k->branch_runs = k->segment_lanes + m->nsegments;
+    k->branch_diverged = k->branch_runs + m->nsegments;
+    k->stats = xcalloc(m->nstats, sizeof *k->stats);
+    k->memos = xcalloc(m->nstats, sizeof *k->memos);
+    for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
+    for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;
+    k->x = (struct exec){.worker = k, .mems = m->mems, .stats = k->stats, .memos = k->memos, .memory = &l->sim->memory,
+                         .shared_bytes = l->shared_bytes, .local_bytes = l->thread_local_bytes, .sanitize = l->sanitize};
+    k->x.base[BASE_CONST] = m->consts;
+}
+
+static void worker_close(struct worker *k) {
+    for (u32 i = 0; i < k->nblocks; i++) block_free(&k->blocks[i]);
+    free(k->blocks);
+    free(k->contexts);
+    free(k->segment_runs);
+    free(k->stats);
+    free(k->memos);
+}
+
+static void note_fault(struct worker *k, u64 linear) {
+    unsigned long lowest = atomic_load(&k->launch->fault_block);
+    while (linear < lowest && !atomic_compare_exchange_weak(&k->launch->fault_block, &lowest, linear))
+        ;
+    if (linear < k->fault_block) k->fault_block = linear;
+}
+
+/* False: stop, the launch as a whole is over its budget or its time. */
+static bool finish_block(struct worker *k, const struct block *b) {
+    struct launch *l = k->launch;
+    u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
+    if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
+    if (l->deadline > 0 && seconds_now() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
+    return !atomic_load(&l->over);
+}
+
+/* Blocks that need not see each other. */
+static void run_blocks(struct worker *k) {
+    struct launch *l = k->launch;
+    struct block *b = &k->blocks[0];
+    for (u64 i; (i = atomic_fetch_add(&l->next_block, 1)) < l->nblocks && i < atomic_load(&l->fault_block);) {
+        block_start(k, b, i);
+        enum warp_state s;
+        while ((s = block_run(k, b, UINT64_MAX / 2)) == WARP_YIELDS)
+            ;
+        if (s == WARP_FAULTED) {
+            if (k->x.faulted) note_fault(k, i);
+            return;
+        }
+        if (!finish_block(k, b)) return;
+    }
+}
+
+/* ---- blocks that may wait for each other ---- */
+
+static bool add_resident(struct worker *k, u32 most) {
+    if (k->nblocks >= most) return false;
+    k->blocks = xrealloc(k->blocks, (k->nblocks + 1) * sizeof *k->blocks);
+    if (!block_allocate(k->launch, &k->blocks[k->nblocks])) return false;
+    k->nblocks++;
+    return true;
+}
+
+static bool next_block(struct worker *k, struct block *b) {
+    struct launch *l = k->launch;
+    u64 i = atomic_fetch_add(&l->next_block, 1);
+    if (i >= l->nblocks) return b->done = true, false;
+    block_start(k, b, i);
+    return b->done = false, true;
+}
+
+static void run_resident(struct worker *k, u32 most) {
+    u32 running = next_block(k, &k->blocks[0]) ? 1 : 0;
+    while (running) {
+        running = 0;
+        bool waits = false;
+        for (u32 i = 0; i < k->nblocks; i++) {
+            struct block *b = &k->blocks[i];
+            if (b->done) continue;
+            enum warp_state s = block_run(k, b, TURN);
+            if (s == WARP_FAULTED) return note_fault(k, b->linear);
+            if (s == WARP_YIELDS) waits = true;
+            else if (!finish_block(k, b) || !next_block(k, b)) b->done = true;
+            running += !b->done;
+            if (atomic_load(&k->launch->over)) return;
+        }
+        if (waits && atomic_load(&k->launch->next_block) < k->launch->nblocks && add_resident(k, most))
+            running += next_block(k, &k->blocks[k->nblocks - 1]);
+    }
+}
+
+static u32 device_residents(const struct launch *l) {
+    const struct gpu_device *d = l->sim->options.device;
+    u32 regs = l->code->kernel->registers ? l->code->kernel->registers : 32;
+    u64 n = (u64)d->sms * occupancy_blocks(d, l->nthreads, regs, l->shared_bytes, NULL);
+    return n > l->nblocks ? (u32)l->nblocks : n ? (u32)n : 1;
+}
+
+static void *work(void *argument) {
+    struct worker *k = argument;
+    struct launch *l = k->launch;
+    if (l->code->communicates) run_resident(k, device_residents(l));
+    else run_blocks(k);
+    return NULL;
+}
+
+/* ---- the launch ---- */
+
+static u32 count_workers(const struct launch *l) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
+    if (l->code->communicates || l->nblocks * l->nwarps < SMALL_LAUNCH) return 1;
+    return n > l->nblocks ? (u32)l->nblocks : (u32)n;
+}
+
+static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r) {
+    const struct sim_module *m = r->kernel->module;
+    *l = (struct launch){.sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
+    l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
+    l->nthreads = r->block[0] * r->block[1] * r->block[2];
+    l->nwarps = (l->nthreads + 31) / 32;
+    l->shared_bytes = ((l->code->static_shared + 15) & ~15u) + r->dynamic_shared;
+    l->warp_frame_bytes = l->code->max_frame;
+    l->thread_local_bytes = l->code->max_local;
+    l->budget = s->options.instruction_budget;
+    l->deadline = s->options.time_budget > 0 ? seconds_now() + s->options.time_budget : 0;
+    l->sanitize = s->options.sanitize;
+    l->nworkers = count_workers(l);
+    atomic_store(&l->fault_block, UINT64_MAX);
+}
+
+static bool start_workers(struct launch *l) {
+    l->workers = xcalloc(l->nworkers, sizeof *l->workers);
+    for (u32 i = 0; i < l->nworkers; i++) {
+        struct worker *k = &l->workers[i];
+        worker_open(k, l, i);
+        if (!add_resident(k, 1)) return false;
+    }
+    return true;
+}
+
+static void run(struct launch *l) {
+    u32 started = 0;
+    for (u32 i = 1; i < l->nworkers; i++, started++)
+        if (pthread_create(&l->workers[i].thread, NULL, work, &l->workers[i]) != 0) break;
+    work(&l->workers[0]);
+    for (u32 i = 1; i <= started; i++) pthread_join(l->workers[i].thread, NULL);
+}
+
+void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {
+    struct launch l;
+    *out = (struct sim_result){0};
+    prepare(&l, s, r);
+    bool ok = start_workers(&l);
+    if (ok) run(&l);
+    else atomic_store(&l.over, SIM_FAULT_OUT_OF_HOST_MEMORY);
+    launch_collect(&l, out);
+    reports_collect(&l, out);
+    for (u32 i = 0; i < l.nworkers; i++) worker_close(&l.workers[i]);
+    free(l.workers);
+}

@@ -1,0 +1,150 @@
+/* warp.c — the interpreter: runs the fragments of one warp. See core.h for the theory. */
+#include "grader/sim/core/core.h"
+
+#include <time.h>
+
+static inline u32 guard_mask(const struct exec *x, const struct op *o) {
+    return *(const u32 *)(x->base[o->guard >> 30] + (o->guard & 0x3fffffff)) ^ o->flip;
+}
+
+/* Straight-line code up to the control op of the segment, which is returned. */
+static inline const struct op *run_segment(struct exec *x, const struct op *o, u32 active) {
+    for (; o->kind == OP_LANES; o++) {
+        u32 mask = active & guard_mask(x, o);
+        if (mask) o->run(x, o, mask);
+    }
+    return o;
+}
+
+static void count_segment(struct exec *x, struct warp *w, struct fragment *f, u32 pc) {
+    struct worker *k = x->worker;
+    const struct sim_module *m = k->launch->module;
+    u32 s = m->segment_of[pc], n = m->segments[s].insns;
+    k->segment_runs[s]++;
+    k->segment_lanes[s] += (u32)__builtin_popcount(f->mask);
+    x->block->executed += n;
+    w->executed += n;
+    f->turn += n;
+}
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* At backward branches and calls: a program without either ends by itself. */
+static bool over_budget(struct exec *x, const struct op *o) {
+    struct worker *k = x->worker;
+    struct launch *l = k->launch;
+    if (l->budget && x->block->executed > l->budget) {
+        report_fault(x, SIM_FAULT_BUDGET, o, (u32)__builtin_ctz(x->active), 0,
+                     "has executed %llu warp instructions, the launch's budget: an endless loop?", (unsigned long long)l->budget);
+        return true;
+    }
+    if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && seconds_now() > l->deadline) {
+        report_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0, "has used up the launch's time: an endless loop?");
+        return true;
+    }
+    return x->block->linear > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
+}
+
+static void take_place(struct exec *x, const struct fragment *f) {
+    const struct context *c = &x->worker->contexts[f->context];
+    x->active = f->mask;
+    x->base[BASE_FRAME] = x->warp->frames + c->frame;
+    x->local_base = c->local;
+}
+
+/* ---- control instructions: each leaves the fragment's pc where its lanes go on ---- */
+
+static void branch(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
+    u32 taken = f->mask & guard_mask(x, o), s = x->worker->launch->module->segment_of[f->pc];
+    if (o->guard >> 30 == BASE_FRAME) x->worker->branch_runs[s]++;
+    if (taken == 0) {
+        f->pc = pc + 1;
+    } else if (taken == f->mask) {
+        f->pc = o->target;
+    } else {
+        x->worker->branch_diverged[s]++;
+        f->pc = pc + 1;
+        fragment_split(w, f, taken, o->target);
+    }
+}
+
+static void branch_table(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
+    const struct branch_table *t = &x->worker->launch->module->tables[o->aux];
+    const u32 *index = (const u32 *)(x->base[o->src[0] >> 30] + (o->src[0] & 0x3fffffff));
+    u32 left = f->mask & guard_mask(x, o);
+    f->pc = pc + 1; /* lanes whose guard is false */
+    while (left) {
+        u32 lane = (u32)__builtin_ctz(left), to = index[lane], same = 0;
+        for (u32 l = 0; l < 32; l++) same |= index[l] == to ? 1u << l : 0;
+        same &= left;
+        left &= ~same;
+        if (to >= t->count) {
+            report_fault(x, SIM_FAULT_BAD_CALL, o, lane, to, "branches through a table of %u targets with index %u", t->count, to);
+            return;
+        }
+        if (same == f->mask) f->pc = t->targets[to];
+        else fragment_split(w, f, same, t->targets[to]);
+    }
+}
+
+static void leave(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
+    u32 lanes = f->mask & guard_mask(x, o);
+    f->pc = pc + 1;
+    if (lanes) fragment_end(w, f, lanes);
+    if (lanes) barrier_check(x);
+}
+
+static void guarded(struct exec *x, struct warp *w, struct fragment **f, const struct op *o, u32 pc) {
+    u32 lanes = (*f)->mask & guard_mask(x, o);
+    if (lanes == (*f)->mask || !lanes) return;
+    fragment_split(w, *f, (*f)->mask & ~lanes, pc + 1);
+}
+
+/* Executes the control op at the end of a segment. */
+static void control(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
+    if (o->kind != OP_BRA && o->kind != OP_BRX && o->kind != OP_EXIT && o->kind != OP_FALL) {
+        guarded(x, w, &f, o, pc);
+        if (!(f->mask & guard_mask(x, o))) {
+            f->pc = pc + 1;
+            return;
+        }
+    }
+    switch ((enum op_kind)o->kind) {
+    case OP_BRA: branch(x, w, f, o, pc); break;
+    case OP_BRX: branch_table(x, w, f, o, pc); break;
+    case OP_EXIT: leave(x, w, f, o, pc); break;
+    case OP_CALL: f->pc = pc; call_enter(x, f, o); break;
+    case OP_RET: call_return(x, f); break;
+    case OP_BAR: f->pc = pc; barrier_arrive(x, f, o); break;
+    case OP_COLLECT: f->pc = pc; collect_arrive(x, f, o); break;
+    case OP_TRAP: report_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
+    case OP_YIELD: f->pc = pc + 1; f->turn += 1000; break;
+    case OP_FALL:
+    case OP_LANES: f->pc = pc + 1; break;
+    }
+}
+
+enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
+    const struct op *ops = x->worker->launch->ops;
+    u64 until = w->executed + quantum;
+    x->warp = w;
+    x->base[BASE_WARP] = w->specials;
+    for (struct fragment *f = fragment_pick(x->worker, w); f;) {
+        take_place(x, f);
+        const struct op *o = run_segment(x, ops + f->pc, f->mask);
+        count_segment(x, w, f, f->pc);
+        bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;
+        bool over = again && over_budget(x, o);
+        control(x, w, f, o, (u32)(o - ops));
+        if (x->faulted || over) return WARP_FAULTED;
+        bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
+        f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
+        if (!f && collect_resolve(x, w)) f = fragment_pick(x->worker, w);
+        if (again && w->executed >= until) return WARP_YIELDS;
+    }
+    return w->nfrag ? WARP_WAITS : WARP_DONE;
+}

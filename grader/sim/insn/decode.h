@@ -1,0 +1,67 @@
+/* decode.h — from parsed PTX to what the core executes.
+ *
+ * decode.c         a module: variables placed, functions in order, segments, call graph
+ * decode_op.c      operands, row look-up, instructions that are an expression
+ * decode_mem.c     loads, stores, atomics, address conversions
+ * decode_control.c branches, calls, barriers, rendezvous */
+#pragma once
+#include "grader/sim/core/core.h"
+
+struct decoder {
+    struct sim_module *m;
+    const struct ptx_func *f;
+    struct code *c;
+    const struct ptx_insn *in;  /* being decoded */
+    ref *regs;                  /* by PTX register */
+    u32 *reads;                 /* how often each register is read */
+    u32 frame;                  /* bytes given out so far */
+    struct param_area *areas;   /* of this function: formals and call sequences */
+    u32 nareas;
+    struct local_place { const struct ptx_var *var; u32 offset; } *locals, *shareds;
+    u32 nlocals, nshareds;
+    struct const_map *consts;
+    struct err *e;
+};
+
+/* Each returns false with the error set. */
+bool decode_plain(struct decoder *d);
+bool decode_memory(struct decoder *d);      /* ld, ldu, st */
+bool decode_atomic(struct decoder *d);      /* atom, red */
+bool decode_cvta(struct decoder *d);
+bool decode_isspacep(struct decoder *d);
+bool decode_branch(struct decoder *d);      /* bra, brx */
+bool decode_call(struct decoder *d);
+bool decode_end(struct decoder *d);         /* ret, exit, trap */
+bool decode_barrier(struct decoder *d);     /* bar, barrier: of the block, or of a warp */
+bool decode_collect(struct decoder *d);     /* shfl, vote, match, redux */
+bool decode_bare(struct decoder *d);        /* no operands of interest: fences, hints, activemask, nanosleep */
+
+/* An error about the instruction at hand: "not implemented: …" with kernel, source line and PTX line. */
+bool decode_refuse(struct decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends an op for the row (index), with the instruction's guard and place. */
+struct op *emit(struct decoder *d, int row);
+struct op *emit_named(struct decoder *d, const char *row_name);
+
+/* Slots: `bytes` is the size of one lane's register (1 = predicate). */
+ref slot_new(struct decoder *d, unsigned bytes);
+ref slot_const(struct decoder *d, u64 value, unsigned bytes);
+unsigned reg_bytes(enum ptx_type t);
+
+/* The operand as a source of the given type: register, immediate, special register, address of a variable.
+ * Emits what is needed to narrow a wider register. False if it cannot be. */
+bool source(struct decoder *d, const struct ptx_operand *p, enum ptx_type t, ref *out);
+/* A predicate source: *flip gets ~0 for !%p. */
+bool predicate(struct decoder *d, const struct ptx_operand *p, ref *out, u32 *flip);
+bool destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes);
+/* [base + offset]: sets o->src[0], o->imm and address32; `space` may be refined (generic to shared, …). */
+struct address { ref base; s64 offset; bool address32; const struct ptx_var *var; };
+bool address(struct decoder *d, const struct ptx_operand *p, struct address *out);
+
+struct param_area *area_of(struct decoder *d, const struct ptx_var *v);
+bool var_address(struct decoder *d, const struct ptx_var *v, u64 *out); /* of a placed variable */
+/* The opcode's n-th dotted part, and whether it has a part. */
+bool opcode_part(const char *opcode, unsigned n, char *out, size_t size);
+bool opcode_has(const char *opcode, const char *part);
+enum ptx_type opcode_type(const char *opcode); /* the last part */
+const struct code *module_code(const struct sim_module *m, const char *name);

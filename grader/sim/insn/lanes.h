@@ -1,0 +1,54 @@
+/* lanes.h — what the lane functions share: loops over 32 lanes and access to operands. Included by lanes_*.c only,
+ * which are compiled once for each level of vector instructions (ISA is v2, v3 or v4, as in -march=x86-64-v3). */
+#pragma once
+#include "grader/sim/core/core.h"
+
+#define LANES_CAT2(a, b) a##_##b
+#define LANES_CAT(a, b) LANES_CAT2(a, b)
+#define ISAFN(name) LANES_CAT(name, ISA)
+
+/* The lane functions that are more than an expression. */
+#define R1(...)
+#define R2(...)
+#define R3(...)
+#define R4(...)
+#define RP(...)
+#define RM(...)
+#define RS(...)
+#define RX(...)
+#define RL(id, name, pipe, text) op_fn ISAFN(op_##id);
+#include "grader/sim/insn/rows.def"
+#undef R1
+#undef R2
+#undef R3
+#undef R4
+#undef RP
+#undef RM
+#undef RS
+#undef RX
+#undef RL
+extern op_fn *const ISAFN(lane_rows)[];
+
+/* lanes_mem.c, for lanes_atom.c: addresses of all lanes; whether one lane may access, reported if not. */
+void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);
+bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address);
+bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset);
+void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask);
+
+/* Registers never overlap in part, so one lane never depends on another. */
+#define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
+#define ACTIVE(mask) for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
+
+static inline void *at(const struct exec *x, ref r) { return x->base[r >> 30] + (r & 0x3fffffff); }
+static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)at(x, r); }
+
+/* dst = mask ? value : dst, over lanes; `value` may use l. */
+#define STORE_LANES(D, mask, value)                                                                          \
+    do {                                                                                                     \
+        if ((mask) == ~0u) {                                                                                 \
+            LANES (D)[l] = (value);                                                                          \
+        } else {                                                                                             \
+            LANES (D)[l] = ((mask) >> l & 1) ? (value) : (D)[l];                                             \
+        }                                                                                                    \
+    } while (0)
+

@@ -1,0 +1,128 @@
+/* lanes_atom.c — atomics. Lanes go one after another in lane order. Blocks of a kernel that uses what an atomic
+ * returns run in order on one worker (see code.communicates), so that results never depend on threads; only plain
+ * integer reductions meet concurrently, and those are done with the host's atomics. */
+#include "grader/sim/insn/lanes.h"
+
+#include <string.h>
+
+#define APPLY_INT(T)                                                                                         \
+    static u64 apply_##T(u8 atom, u64 old, u64 vb, u64 vc) {                                                 \
+        T a = (T)old, b = (T)vb, c = (T)vc;                                                                  \
+        (void)c;                                                                                             \
+        switch (atom) {                                                                                      \
+            ATOM_CASES(T)                                                                                    \
+        default: return old;                                                                                 \
+        }                                                                                                    \
+    }
+#define ATOM_CASES(T)                                                                                        \
+    case ATOM_ADD: return (u64)(T)((u64)a + (u64)b);                                                         \
+    case ATOM_MIN: return (u64)(a < b ? a : b);                                                              \
+    case ATOM_MAX: return (u64)(a > b ? a : b);                                                              \
+    case ATOM_AND: return (u64)(T)(a & b);                                                                   \
+    case ATOM_OR: return (u64)(T)(a | b);                                                                    \
+    case ATOM_XOR: return (u64)(T)(a ^ b);                                                                   \
+    case ATOM_EXCH: return (u64)b;                                                                           \
+    case ATOM_CAS: return (u64)(a == b ? c : a);                                                             \
+    case ATOM_INC: return (u64)(a >= b ? (T)0 : (T)(a + 1));                                                 \
+    case ATOM_DEC: return (u64)(a == 0 || a > b ? b : (T)(a - 1));
+APPLY_INT(u16)
+APPLY_INT(u32)
+APPLY_INT(s32)
+APPLY_INT(u64)
+APPLY_INT(s64)
+
+static u64 apply_f32(u8 atom, u64 old, u64 vb) {
+    u32 ia = (u32)old, ib = (u32)vb;
+    f32 a, b;
+    memcpy(&a, &ia, 4);
+    memcpy(&b, &ib, 4);
+    f32 r = atom == ATOM_ADD ? a + b : b;
+    u32 bits = 0x7fffffffu;
+    if (r == r) memcpy(&bits, &r, 4);
+    return bits;
+}
+static u64 apply_f64(u8 atom, u64 old, u64 vb) {
+    f64 a, b;
+    memcpy(&a, &old, 8);
+    memcpy(&b, &vb, 8);
+    f64 r = atom == ATOM_ADD ? a + b : b;
+    u64 bits;
+    memcpy(&bits, &r, 8);
+    return bits;
+}
+
+static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c) {
+    switch ((enum ptx_type)d->type) {
+    case PTX_F32: return apply_f32(d->atom, old, b);
+    case PTX_F64: return apply_f64(d->atom, old, b);
+    case PTX_S32: return (u32)apply_s32(d->atom, old, b, c);
+    case PTX_S64: return apply_s64(d->atom, old, b, c);
+    default: break;
+    }
+    return d->width == 8 ? apply_u64(d->atom, old, b, c) : d->width == 4 ? apply_u32(d->atom, old, b, c) : apply_u16(d->atom, old, b, c);
+}
+
+#define UPDATE(T)                                                                                            \
+    do {                                                                                                     \
+        T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED), next;                                             \
+        do next = (T)apply(d, old, b, c);                                                                    \
+        while (shared_host && !__atomic_compare_exchange_n((T *)p, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        if (!shared_host) *(T *)p = next;                                                                    \
+        return old;                                                                                          \
+    } while (0)
+
+/* Returns the old value. shared_host: another worker may update the same place. */
+static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_host) {
+    if (d->width == 4) UPDATE(u32);
+    if (d->width == 8) UPDATE(u64);
+    UPDATE(u16);
+}
+
+static u64 lane_operand(const struct exec *x, ref r, u32 lane, u32 width) {
+    if (r == REF_NONE) return 0;
+    const unsigned char *p = at(x, r);
+    if (width == 8) return ((const u64 *)p)[lane];
+    if (width == 4) return ((const u32 *)p)[lane];
+    return ((const u16 *)p)[lane];
+}
+
+static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v) {
+    if (r == REF_NONE) return;
+    unsigned char *p = at(x, r);
+    if (width == 8) ((u64 *)p)[lane] = v;
+    else if (width == 4) ((u32 *)p)[lane] = (u32)v;
+    else ((u16 *)p)[lane] = (u16)v;
+}
+
+static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space) {
+    bool global = space != SPACE_SHARED, concurrent = global && x->worker->launch->nworkers > 1;
+    unsigned char *memory = global ? x->memory->bytes - SIM_BASE : x->shared;
+    ACTIVE(mask) {
+        bool allowed = global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l]) : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
+        if (!allowed) continue;
+        u64 b = lane_operand(x, d->operand[0], l, d->width), c = lane_operand(x, d->operand[1], l, d->width);
+        lane_result(x, d->result, l, d->width, update(d, memory + ea[l], b, c, concurrent));
+    }
+}
+
+void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u64 ea[32];
+    u32 shared = d->space == SPACE_SHARED ? mask : 0;
+    ISAFN(lane_addresses)(x, o, d, ea);
+    if (d->space == SPACE_GENERIC)
+        LANES {
+            bool in = ea[l] - SHARED_WINDOW < WINDOW_BYTES && (mask >> l & 1);
+            shared |= in ? 1u << l : 0;
+            ea[l] -= in ? SHARED_WINDOW : 0;
+        }
+    if (mask & ~shared) {
+        ISAFN(lane_count)(x, d, d->stat, SPACE_GLOBAL, ea, mask & ~shared);
+        atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL);
+    }
+    if (shared) {
+        ISAFN(lane_count)(x, d, d->stat + (d->space == SPACE_GENERIC), SPACE_SHARED, ea, shared);
+        atom_lanes(x, o, d, ea, shared, SPACE_SHARED);
+    }
+}
+void ISAFN(op_red)(struct exec *x, const struct op *o, u32 mask) { ISAFN(op_atom)(x, o, mask); }

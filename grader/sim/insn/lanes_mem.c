@@ -1,0 +1,444 @@
+/* lanes_mem.c — loads and stores: addresses, bounds, counts, and the movement of data.
+ *
+ * Theory of operation. What an access costs depends on the lanes' addresses relative to the first active lane, and
+ * on where that one lies within a sector (or, for shared memory, within a word). Most instructions repeat the same
+ * relative pattern for ever, so each keeps the last one with its counts; only a new pattern is counted afresh
+ * (mem/pattern.c). The pattern's range also turns the bounds check of 32 lanes into one range check. Whatever does
+ * not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane. */
+#include "grader/sim/insn/lanes.h"
+#include "grader/sim/mem/pattern.h"
+
+#include <string.h>
+
+static inline __attribute__((always_inline)) void addresses(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea) {
+    u64 imm = (u64)o->imm;
+    if (o->src[0] == REF_NONE) {
+        LANES ea[l] = imm;
+    } else if (d->address32) {
+        const u32 *A = at(x, o->src[0]);
+        LANES ea[l] = (u64)A[l] + imm;
+    } else {
+        const u64 *A = at(x, o->src[0]);
+        LANES ea[l] = A[l] + imm;
+    }
+}
+
+/* ---- moving data between a row of lanes and memory ---- */
+
+/* One element a lane, from p + rel[l] into D. W: type in memory; R: type of the register. */
+#define LOAD_AS(W, R)                                                                                        \
+    do {                                                                                                     \
+        R *D = reg;                                                                                          \
+        if (shape == SHAPE_DENSE && stride == sizeof(W)) {                                                   \
+            LANES D[l] = (R)((const W *)p)[l];                                                               \
+        } else if (shape == SHAPE_UNIFORM) {                                                                 \
+            R v = (R) * (const W *)p;                                                                        \
+            STORE_LANES(D, mask, v);                                                                         \
+        } else {                                                                                             \
+            STORE_LANES(D, mask, (R) * (const W *)(p + rel[l]));                                             \
+        }                                                                                                    \
+    } while (0)
+
+static void load_element(void *reg, const struct mem_desc *d, const unsigned char *p, const s32 *rel, u32 mask, u8 shape,
+                         u32 stride) {
+    switch (d->width << 8 | d->reg_bytes << 1 | d->is_signed) {
+    case 4 << 8 | 4 << 1 | 0:
+    case 4 << 8 | 4 << 1 | 1: LOAD_AS(u32, u32); break;
+    case 8 << 8 | 8 << 1 | 0:
+    case 8 << 8 | 8 << 1 | 1: LOAD_AS(u64, u64); break;
+    case 4 << 8 | 8 << 1 | 0: LOAD_AS(u32, u64); break;
+    case 4 << 8 | 8 << 1 | 1: LOAD_AS(s32, s64); break;
+    case 2 << 8 | 2 << 1 | 0:
+    case 2 << 8 | 2 << 1 | 1: LOAD_AS(u16, u16); break;
+    case 2 << 8 | 4 << 1 | 0: LOAD_AS(u16, u32); break;
+    case 2 << 8 | 4 << 1 | 1: LOAD_AS(s16, s32); break;
+    case 2 << 8 | 8 << 1 | 0: LOAD_AS(u16, u64); break;
+    case 2 << 8 | 8 << 1 | 1: LOAD_AS(s16, s64); break;
+    case 1 << 8 | 2 << 1 | 0: LOAD_AS(u8, u16); break;
+    case 1 << 8 | 2 << 1 | 1: LOAD_AS(s8, s16); break;
+    case 1 << 8 | 4 << 1 | 0: LOAD_AS(u8, u32); break;
+    case 1 << 8 | 4 << 1 | 1: LOAD_AS(s8, s32); break;
+    case 1 << 8 | 8 << 1 | 0: LOAD_AS(u8, u64); break;
+    case 1 << 8 | 8 << 1 | 1: LOAD_AS(s8, s64); break;
+    default: die("load of %u bytes into a register of %u", d->width, d->reg_bytes);
+    }
+}
+
+/* Lanes store in order: where several write one address, the highest lane's value stays. R: register type. */
+#define STORE_AS(W, R)                                                                                       \
+    do {                                                                                                     \
+        const R *S = reg;                                                                                    \
+        if (shape == SHAPE_DENSE && stride == sizeof(W)) {                                                   \
+            LANES((W *)p)[l] = (W)S[l];                                                                      \
+        } else {                                                                                             \
+            ACTIVE(mask) *(W *)(p + rel[l]) = (W)S[l];                                                       \
+        }                                                                                                    \
+    } while (0)
+
+static void store_element(const void *reg, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask, u8 shape,
+                          u32 stride) {
+    switch (d->width << 8 | d->reg_bytes) {
+    case 4 << 8 | 4: STORE_AS(u32, u32); break;
+    case 8 << 8 | 8: STORE_AS(u64, u64); break;
+    case 4 << 8 | 8: STORE_AS(u32, u64); break;
+    case 2 << 8 | 2: STORE_AS(u16, u16); break;
+    case 2 << 8 | 4: STORE_AS(u16, u32); break;
+    case 2 << 8 | 8: STORE_AS(u16, u64); break;
+    case 1 << 8 | 2: STORE_AS(u8, u16); break;
+    case 1 << 8 | 4: STORE_AS(u8, u32); break;
+    case 1 << 8 | 8: STORE_AS(u8, u64); break;
+    default: die("store of %u bytes from a register of %u", d->width, d->reg_bytes);
+    }
+}
+
+static void move(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask, u8 shape) {
+    u32 span = (u32)d->width * d->count;
+    for (u32 e = 0; e < d->count; e++) {
+        if (d->reg[e] == REF_NONE) continue;
+        void *reg = at(x, d->reg[e]);
+        if (d->verb == MEM_LOAD)
+            load_element(reg, d, p + e * d->width, rel, mask, shape, span);
+        else
+            store_element(reg, d, p + e * d->width, rel, mask, shape, span);
+    }
+}
+
+/* ---- the pattern of an access ---- */
+
+static inline void count(u64 *s, const struct mem_memo *m) {
+    s[STAT_REQUESTS]++;
+    s[STAT_LANES] += m->lanes;
+    s[STAT_SECTORS] += m->sectors;
+    s[STAT_IDEAL] += m->ideal;
+    s[STAT_WAVEFRONTS] += m->wavefronts;
+    s[STAT_MIN_WAVEFRONTS] += m->min_wavefronts;
+    s[STAT_OPS] += m->operations;
+    s[STAT_SERIAL] += m->max;
+    if (m->max > s[STAT_MAX]) s[STAT_MAX] = m->max;
+}
+
+/* Fills rel; returns false where lanes lie further apart than 32 bits tell. `period`: what counts depend on the
+ * first address modulo. */
+static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u32 period, u8 space, u32 span, s32 *rel) {
+    u64 base = ea[__builtin_ctz(mask)], far = 0;
+    u32 diff = 0;
+    if (mask == ~0u) {
+        LANES {
+            u64 r = ea[l] - base;
+            rel[l] = (s32)r;
+            far |= r + 0x40000000u;
+            diff |= (u32)(rel[l] ^ m->relative[l]);
+        }
+    } else {
+        LANES {
+            u64 r = (mask >> l & 1) ? ea[l] - base : 0;
+            rel[l] = (s32)r;
+            far |= r + 0x40000000u;
+            diff |= (u32)(rel[l] ^ m->relative[l]);
+        }
+    }
+    if (far >> 31) return false;
+    if (diff | (m->mask ^ mask) | (m->phase ^ ((u32)base & (period - 1))) | !m->valid)
+        pattern_fill(m, rel, mask, (u32)base & (period - 1), space, span);
+    return true;
+}
+
+/* ---- global and constant memory ---- */
+
+static void fault_global(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+    u32 span = (u32)d->width * d->count;
+    const char *verb = d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates";
+    char where[256];
+    memory_describe(x->memory, address, span, where, sizeof where);
+    int i = memory_near(x->memory, address);
+    bool freed = i >= 0 && x->memory->table[i].state == ALLOCATION_FREED &&
+                 address - SIM_BASE - x->memory->table[i].start < x->memory->table[i].size;
+    enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
+    report_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span, (unsigned long long)address, where);
+}
+
+/* True if the lane's access is allowed; else the fault is reported. */
+static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+    u32 span = (u32)d->width * d->count;
+    int i = memory_find(x->memory, address, span);
+    if (i < 0) return fault_global(x, o, d, lane, address), false;
+    if (address & (span - 1)) {
+        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, address, "accesses %u bytes at 0x%llx, which is not a multiple of %u",
+                     span, (unsigned long long)address, span);
+        return false;
+    }
+    if (d->verb != MEM_LOAD && x->memory->table[i].constant) {
+        report_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory", x->memory->table[i].name);
+        return false;
+    }
+    return true;
+}
+
+static void unwritten(struct exec *x, const struct op *o, unsigned lane, u64 address, u32 span) {
+    char where[256];
+    memory_describe(x->memory, address, span, where, sizeof where);
+    report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at 0x%llx, %s", span,
+                 (unsigned long long)address, where);
+}
+
+static inline bool all_written(const unsigned char *w, u32 n) {
+    unsigned char all = 1;
+    for (u32 i = 0; i < n; i++) all &= w[i];
+    return all;
+}
+
+/* The shadow of an access that is in bounds. */
+static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 shape) {
+    u32 span = (u32)d->width * d->count;
+    unsigned char *w = x->memory->written - SIM_BASE;
+    if (shape == SHAPE_DENSE) {
+        if (d->verb != MEM_LOAD) {
+            memset(w + ea[0], 1, 32 * span);
+            return;
+        }
+        if (all_written(w + ea[0], 32 * span)) return;
+    }
+    ACTIVE(mask) {
+        if (d->verb != MEM_LOAD)
+            memset(w + ea[l], 1, span);
+        else if (!all_written(w + ea[l], span))
+            unwritten(x, o, l, ea[l], span);
+    }
+}
+
+static void global_slow(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+    static const s32 zero[32];
+    ACTIVE(mask) {
+        if (!lane_allowed(x, o, d, l, ea[l])) continue;
+        if (x->sanitize) shadow_global(x, o, d, ea, 1u << l, SHAPE_ANY);
+        move(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
+    }
+}
+
+/* True if the pattern at `base` lies in one allocation, is aligned and allowed. */
+static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m, u64 base, u32 span) {
+    u64 low = base + (u64)(s64)m->low, bytes = (u64)((s64)m->high - m->low) + span;
+    const struct allocation *a = x->memory->table + m->allocation;
+    if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size || low - SIM_BASE - a->start + bytes > a->size) {
+        m->allocation = memory_find(x->memory, low, bytes);
+        if (m->allocation < 0) return false;
+        a = x->memory->table + m->allocation;
+    }
+    if (((u32)base | m->bits) & (span - 1)) return false;
+    return d->verb == MEM_LOAD || !a->constant;
+}
+
+static void access_global(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+    u32 span = (u32)d->width * d->count;
+    struct mem_memo *m = &x->memos[stat];
+    s32 rel[32];
+    u64 base = ea[__builtin_ctz(mask)];
+    bool near = relate(m, ea, mask, 32, d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL, span, rel);
+    if (near) count(x->stats[stat], m);
+    if (!near) pattern_count_far(x->stats[stat], ea, mask, span);
+    if (!near || !global_fits(x, d, m, base, span)) {
+        global_slow(x, o, d, ea, mask);
+        return;
+    }
+    if (x->sanitize && !x->memory->table[m->allocation].initialised) shadow_global(x, o, d, ea, mask, m->shape);
+    move(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
+}
+
+/* ---- shared memory: `ea` holds offsets ---- */
+
+static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+    u32 span = (u32)d->width * d->count;
+    if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1))) return true;
+    if (offset & (span - 1))
+        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset, "accesses %u bytes at offset %lld of shared memory, which is not a multiple of %u",
+                     span, (long long)offset, span);
+    else
+        report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset, "accesses %u bytes at offset %lld of shared memory, of which the block has %u bytes",
+                     span, (long long)(s64)offset, x->shared_bytes);
+    return false;
+}
+
+static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+    u32 span = (u32)d->width * d->count;
+    unsigned char *w = x->shared_written;
+    ACTIVE(mask) {
+        if (d->verb != MEM_LOAD)
+            memset(w + ea[l], 1, span);
+        else if (!all_written(w + ea[l], span))
+            report_fault(x, SIM_FAULT_UNINITIALISED, o, l, ea[l], "reads %u bytes of shared memory that nothing wrote, at offset %llu",
+                         span, (unsigned long long)ea[l]);
+    }
+}
+
+static void access_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+    u32 span = (u32)d->width * d->count;
+    struct mem_memo *m = &x->memos[stat];
+    s32 rel[32];
+    u64 base = ea[__builtin_ctz(mask)], low;
+    bool near = relate(m, ea, mask, 4, SPACE_SHARED, span, rel);
+    if (near) count(x->stats[stat], m);
+    low = base + (u64)(s64)m->low;
+    bool fits = near && low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
+                !(((u32)base | m->bits) & (span - 1));
+    if (!fits) {
+        ACTIVE(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
+        if (!mask || !near) return;
+        base = ea[__builtin_ctz(mask)];
+        LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
+    }
+    if (x->sanitize) shadow_shared(x, o, d, ea, mask);
+    move(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
+}
+
+/* ---- local memory: word w of lane l lies at (w × 32 + l) × 4, as on the hardware ---- */
+
+static void local_bytes(const struct exec *x, const struct mem_desc *d, unsigned char *rows, u64 offset, u32 lane,
+                        u32 element) {
+    if (d->reg[element] == REF_NONE) return;
+    unsigned char *reg = (unsigned char *)at(x, d->reg[element]) + lane * d->reg_bytes;
+    u64 value = 0;
+    if (d->verb == MEM_STORE) memcpy(&value, reg, d->reg_bytes);
+    for (u32 i = 0; i < d->width; i++) {
+        u64 byte = offset + i;
+        unsigned char *p = rows + (byte / 4 * 32 + lane) * 4 + byte % 4;
+        if (d->verb == MEM_STORE) *p = (unsigned char)(value >> 8 * i);
+        else value |= (u64)*p << 8 * i;
+    }
+    if (d->verb == MEM_STORE) return;
+    if (d->is_signed && d->width < 8) value = (u64)((s64)(value << (64 - 8 * d->width)) >> (64 - 8 * d->width));
+    memcpy(reg, &value, d->reg_bytes);
+}
+
+/* Whole words at one offset in all lanes, the usual case: rows of 32 words. */
+static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned char *rows, u64 offset, u32 mask) {
+    if (d->width != d->reg_bytes || d->width < 4 || offset % 4) return false;
+    for (u32 e = 0; e < d->count; e++) {
+        if (d->reg[e] == REF_NONE) continue;
+        u32 *reg = at(x, d->reg[e]), words = d->width / 4;
+        for (u32 w = 0; w < words; w++) {
+            u32 *row = (u32 *)(rows + (offset / 4 + e * words + w) * 128);
+            if (d->verb == MEM_LOAD) LANES reg[l * (int)words + (int)w] = (mask >> l & 1) ? row[l] : reg[l * (int)words + (int)w];
+            else LANES row[l] = (mask >> l & 1) ? reg[l * (int)words + (int)w] : row[l];
+        }
+    }
+    return true;
+}
+
+static void access_local(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+    u32 span = (u32)d->width * d->count;
+    struct mem_memo *m = &x->memos[stat];
+    s32 rel[32];
+    if (relate(m, ea, mask, 4, SPACE_LOCAL, span, rel)) count(x->stats[stat], m);
+    ACTIVE(mask) {
+        if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u))) continue;
+        report_fault(x, ea[l] + span <= x->local_bytes ? SIM_FAULT_MISALIGNED : SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
+                     "accesses %u bytes at offset %lld of local memory, of which a thread has %u bytes", span,
+                     (long long)(s64)ea[l], x->local_bytes);
+        mask &= ~(1u << l);
+    }
+    if (!mask) return;
+    unsigned char *rows = x->warp->local;
+    if (m->valid && m->shape == SHAPE_UNIFORM && local_rows(x, d, rows, ea[__builtin_ctz(mask)], mask)) return;
+    ACTIVE(mask) for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, ea[l] + e * d->width, l, e);
+}
+
+/* A device function's parameters lie in its frame like local memory, at a place known when decoding: target is the
+ * frame offset, imm the byte within the parameter. */
+static void access_formal(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    unsigned char *rows = x->base[BASE_FRAME] + o->target;
+    if (local_rows(x, d, rows, (u64)o->imm, mask)) return;
+    ACTIVE(mask) for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, (u64)o->imm + e * d->width, l, e);
+}
+void ISAFN(op_paramld)(struct exec *x, const struct op *o, u32 mask) { access_formal(x, o, mask); }
+void ISAFN(op_paramst)(struct exec *x, const struct op *o, u32 mask) { access_formal(x, o, mask); }
+
+/* ---- kernel parameters read through an address ---- */
+
+static void access_param(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+    const struct sim_launch *r = x->worker->launch->request;
+    u32 span = (u32)d->width * d->count;
+    static const s32 zero[32];
+    ACTIVE(mask) {
+        if (d->verb == MEM_LOAD && ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes)
+            move(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
+        else
+            report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l], "accesses %u bytes at offset %lld of the kernel's %u parameter bytes",
+                         span, (long long)ea[l], r->param_bytes);
+    }
+}
+
+/* ---- generic addresses: by window ---- */
+
+static u32 in_window(const u64 *ea, u32 mask, u64 window) {
+    u32 in = 0;
+    LANES in |= ea[l] - window < WINDOW_BYTES ? 1u << l : 0;
+    return in & mask;
+}
+
+static void access_generic(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea, u32 mask) {
+    u32 shared = in_window(ea, mask, SHARED_WINDOW), local = in_window(ea, mask, LOCAL_WINDOW);
+    u32 param = in_window(ea, mask, PARAM_WINDOW), global = mask & ~(shared | local | param);
+    if (global) access_global(x, o, d, d->stat, ea, global);
+    u64 offset[32];
+    if (shared) {
+        LANES offset[l] = ea[l] - SHARED_WINDOW;
+        access_shared(x, o, d, d->stat + 1, offset, shared);
+    }
+    if (local) {
+        LANES offset[l] = ea[l] - LOCAL_WINDOW;
+        access_local(x, o, d, d->stat + 2, offset, local);
+    }
+    if (param) {
+        LANES offset[l] = ea[l] - PARAM_WINDOW;
+        access_param(x, o, d, offset, param);
+    }
+}
+
+static void access(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u64 ea[32];
+    addresses(x, o, d, ea);
+    switch ((enum mem_space)d->space) {
+    case SPACE_GLOBAL:
+    case SPACE_CONST: access_global(x, o, d, d->stat, ea, mask); break;
+    case SPACE_SHARED: access_shared(x, o, d, d->stat, ea, mask); break;
+    case SPACE_LOCAL: access_local(x, o, d, d->stat, ea, mask); break;
+    case SPACE_PARAM: access_param(x, o, d, ea, mask); break;
+    case SPACE_GENERIC: access_generic(x, o, d, ea, mask); break;
+    }
+}
+
+void ISAFN(op_ld)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
+void ISAFN(op_ldu)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
+void ISAFN(op_st)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
+
+/* ---- for lanes_atom.c ---- */
+
+void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]) {
+    addresses(x, o, d, ea);
+}
+bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+    if (!lane_allowed(x, o, d, lane, address)) return false;
+    unsigned char *w = x->memory->written + (address - SIM_BASE);
+    if (x->sanitize && !all_written(w, d->width)) unwritten(x, o, lane, address, d->width);
+    if (x->sanitize) memset(w, 1, d->width);
+    return true;
+}
+bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+    if (!shared_allowed(x, o, d, lane, offset)) return false;
+    u64 one[32];
+    one[lane] = offset;
+    struct mem_desc load = *d, store = *d;
+    load.verb = MEM_LOAD;
+    store.verb = MEM_STORE;
+    if (x->sanitize) shadow_shared(x, o, &load, one, 1u << lane);
+    if (x->sanitize) shadow_shared(x, o, &store, one, 1u << lane);
+    return true;
+}
+void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask) {
+    s32 rel[32];
+    bool near = relate(&x->memos[stat], ea, mask, space == SPACE_SHARED ? 4 : 32, space, d->width, rel);
+    if (near) count(x->stats[stat], &x->memos[stat]);
+    else pattern_count_far(x->stats[stat], ea, mask, d->width);
+}

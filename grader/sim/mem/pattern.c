@@ -1,0 +1,138 @@
+/* pattern.c — see pattern.h. Counting is exact: sectors are compared lane by lane, banks by distinct words. */
+#include "grader/sim/mem/pattern.h"
+
+#include <string.h>
+
+enum { SECTOR = 32, BANKS = 32 };
+
+static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+
+/* Distinct values among the n given. */
+static u32 distinct(const u64 *v, u32 n) {
+    u32 count = 0;
+    for (u32 i = 0; i < n; i++) {
+        u32 seen = 0;
+        for (u32 j = 0; j < i; j++) seen |= v[j] == v[i];
+        count += !seen;
+    }
+    return count;
+}
+
+/* Units of `unit` bytes that the active lanes touch; an access may span several. */
+static u32 units(const s64 *address, u32 mask, u32 span, u32 unit) {
+    u64 v[32 * 2];
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        u64 first = (u64)address[l] / unit, last = ((u64)address[l] + span - 1) / unit;
+        if (n == 0 || v[n - 1] != first) v[n++] = first;
+        if (last != first) v[n++] = last;
+    }
+    return distinct(v, n);
+}
+
+/* Wavefronts of a phase: over the banks, the most distinct words of one bank. */
+static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
+    s64 word[32 * 4];
+    u32 n = 0, in_bank[BANKS] = {0}, most = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2; w++) {
+                u32 seen = 0;
+                for (u32 j = 0; j < n; j++) seen |= word[j] == w;
+                if (seen) continue;
+                word[n++] = w;
+                u32 k = ++in_bank[w & (BANKS - 1)];
+                if (k > most) most = k;
+            }
+    return most;
+}
+
+/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a 128-bit access merge. */
+static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
+    for (u32 l = 0; l < 32; l++)
+        if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step]) return false;
+    return true;
+}
+
+static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, u32 span) {
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
+    if (span == 16 && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2))) lanes = 16;
+    m->wavefronts = m->min_wavefronts = 0;
+    for (u32 first = 0; first < 32; first += lanes) {
+        u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+        if (!part) continue;
+        m->wavefronts += phase_wavefronts(address, part, span);
+        m->min_wavefronts++;
+    }
+}
+
+/* Lanes of one address, at most: what an atomic serialises. */
+static u32 multiplicity(const s32 *rel, u32 mask) {
+    u32 most = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        u32 same = 0;
+        for (u32 j = 0; j < 32; j++) same += (mask >> j & 1) && rel[j] == rel[l];
+        if (same > most) most = same;
+    }
+    return most;
+}
+
+/* Local memory interleaves words by lane: a sector holds one word of 8 lanes. */
+static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
+    u64 v[32 * 4];
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2 && n < 128; w++) v[n++] = (u64)w * 4 + l / 8;
+    return distinct(v, n);
+}
+
+static void set_shape(struct mem_memo *m, const s32 *rel, u32 mask, u32 span) {
+    bool dense = mask == ~0u, uniform = true;
+    m->low = m->high = 0;
+    m->bits = 0;
+    for (s32 l = 0; l < 32; l++) {
+        dense = dense && rel[l] == l * (s32)span;
+        uniform = uniform && rel[l] == 0;
+        m->bits |= (u32)rel[l];
+        if (rel[l] < m->low) m->low = rel[l];
+        if (rel[l] > m->high) m->high = rel[l];
+    }
+    m->shape = uniform ? SHAPE_UNIFORM : dense ? SHAPE_DENSE : SHAPE_ANY;
+}
+
+void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u32 phase, u8 space, u32 span) {
+    s64 address[32];
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40); /* positive; a multiple of all units */
+    memcpy(m->relative, rel, sizeof m->relative);
+    m->mask = mask;
+    m->phase = phase;
+    m->valid = true;
+    m->lanes = m->operations = (u32)__builtin_popcount(mask);
+    m->sectors = m->ideal = m->wavefronts = m->min_wavefronts = 0;
+    m->max = multiplicity(rel, mask);
+    set_shape(m, rel, mask, span);
+    if (space == SPACE_SHARED) {
+        shared_wavefronts(m, address, mask, span);
+    } else if (space == SPACE_LOCAL) {
+        m->sectors = local_sectors(address, mask, span);
+    } else {
+        m->sectors = units(address, mask, span, SECTOR);
+        m->ideal = min_u32(m->sectors, (m->lanes * span + SECTOR - 1) / SECTOR);
+        m->wavefronts = units(address, mask, 1, 1); /* distinct addresses: replays of a constant load */
+        m->min_wavefronts = 1;
+    }
+}
+
+void pattern_count_far(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {
+    s64 address[32];
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)(ea[l] & ~0x8000000000000000ull);
+    u32 lanes = (u32)__builtin_popcount(mask), sectors = units(address, mask, span, SECTOR);
+    stats[STAT_REQUESTS]++;
+    stats[STAT_LANES] += lanes;
+    stats[STAT_OPS] += lanes;
+    stats[STAT_SECTORS] += sectors;
+    stats[STAT_IDEAL] += min_u32(sectors, (lanes * span + SECTOR - 1) / SECTOR);
+}

@@ -1,0 +1,253 @@
+/* sim.c — the simulator's public face: options, memory, modules, launch checks. See sim.h. */
+#include "grader/sim/sim.h"
+#include "grader/sim/core/core.h"
+#include "grader/sim/insn/load.h"
+#include "grader/sim/timing/timing.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sim *sim_open(const struct sim_options *o, struct err *e) {
+    struct sim *s = xcalloc(1, sizeof *s);
+    s->options = *o;
+    pthread_mutex_init(&s->output_lock, NULL);
+    if (memory_open(&s->memory, o->memory_limit, e)) return s;
+    free(s);
+    return NULL;
+}
+
+void sim_close(struct sim *s) {
+    if (!s) return;
+    while (s->modules) sim_unload(s, s->modules);
+    memory_close(&s->memory);
+    buf_free(&s->output);
+    pthread_mutex_destroy(&s->output_lock);
+    free(s);
+}
+
+/* ---- memory ---- */
+
+uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name) { return memory_alloc(&s->memory, bytes, name); }
+enum sim_status sim_free(struct sim *s, uint64_t a) { return a ? memory_free(&s->memory, a) : SIM_OK; }
+uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
+
+void sim_name(struct sim *s, uint64_t address, const char *name) {
+    struct allocation *a = memory_at(&s->memory, address);
+    if (!a) return;
+    strncpy(a->name, name, sizeof a->name - 1);
+}
+
+bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
+    struct allocation *a = memory_at(&s->memory, address);
+    if (!a) return false;
+    *start = SIM_BASE + a->start;
+    *bytes = a->size;
+    return true;
+}
+
+static unsigned char *host_range(struct sim *s, uint64_t address, uint64_t bytes) {
+    return memory_find(&s->memory, address, bytes) < 0 ? NULL : s->memory.bytes + (address - SIM_BASE);
+}
+
+enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes) {
+    unsigned char *p = host_range(s, address, bytes);
+    if (!p) return bytes ? SIM_BAD_ADDRESS : SIM_OK;
+    if (bytes) memcpy(p, data, bytes);
+    memory_mark(&s->memory, address, bytes, true);
+    return SIM_OK;
+}
+
+enum sim_status sim_read(struct sim *s, uint64_t address, void *data, uint64_t bytes) {
+    const unsigned char *p = host_range(s, address, bytes);
+    if (!p) return bytes ? SIM_BAD_ADDRESS : SIM_OK;
+    if (bytes) memcpy(data, p, bytes);
+    return SIM_OK;
+}
+
+enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_t bytes) {
+    unsigned char *p = host_range(s, address, bytes);
+    if (!p) return bytes ? SIM_BAD_ADDRESS : SIM_OK;
+    memset(p, value, bytes);
+    memory_mark(&s->memory, address, bytes, true);
+    return SIM_OK;
+}
+
+/* What was not written stays so: the shadow is copied too. */
+enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t bytes) {
+    unsigned char *p = host_range(s, to, bytes), *q = host_range(s, from, bytes);
+    if (!bytes) return SIM_OK;
+    if (!p || !q) return SIM_BAD_ADDRESS;
+    memmove(p, q, bytes);
+    memmove(s->memory.written + (to - SIM_BASE), s->memory.written + (from - SIM_BASE), bytes);
+    return SIM_OK;
+}
+
+enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes) {
+    if (!host_range(s, address, bytes)) return SIM_BAD_ADDRESS;
+    memory_mark(&s->memory, address, bytes, false);
+    return SIM_OK;
+}
+
+/* ---- modules ---- */
+
+static bool symbol_address(const struct sim_module *m, const char *name, uint64_t *out) {
+    for (u32 i = 0; i < m->nvars; i++)
+        if (strcmp(m->vars[i].var->name, name) == 0) return *out = m->vars[i].address, true;
+    for (u32 i = 0; i < m->ncodes; i++)
+        if (strcmp(m->codes[i].name, name) == 0) return *out = FUNC_WINDOW + i, true;
+    return false;
+}
+
+/* Initial values of one variable, addresses in it included. Device memory starts as zero, as the manual says. */
+static bool write_initial(struct sim *s, const struct sim_module *m, const struct placed_var *v, struct err *e) {
+    unsigned char *p = s->memory.bytes + (v->address - SIM_BASE);
+    memset(p, 0, v->var->bytes);
+    if (v->var->init) memcpy(p, v->var->init, v->var->bytes);
+    for (unsigned i = 0; i < v->var->nrelocs; i++) {
+        const struct ptx_reloc *r = &v->var->relocs[i];
+        uint64_t at;
+        if (!symbol_address(m, r->symbol, &at)) return err_set(e, ERR_UNSUPPORTED, "variable `%s` holds the address of `%s`, which is not defined", v->var->name, r->symbol);
+        at += (uint64_t)r->addend;
+        if (r->offset + r->size <= v->var->bytes && r->size <= 8) memcpy(p + r->offset, &at, r->size);
+    }
+    memory_mark(&s->memory, v->address, v->var->bytes, true);
+    return true;
+}
+
+static bool module_reset(struct sim *s, const struct sim_module *m, struct err *e) {
+    for (u32 i = 0; i < m->nvars; i++)
+        if (!write_initial(s, m, &m->vars[i], e)) return false;
+    return true;
+}
+
+static void release_vars(struct sim *s, struct sim_module *m) {
+    for (u32 i = 0; i < m->nvars; i++) {
+        struct allocation *a = memory_at(&s->memory, m->vars[i].address);
+        if (a) a->module = false;
+        memory_free(&s->memory, m->vars[i].address);
+    }
+}
+
+struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e) {
+    struct sim_module *m = xcalloc(1, sizeof *m);
+    m->sim = s;
+    m->ptx = ptx_parse(&m->arena, ptx, n, e);
+    m->next = s->modules;
+    s->modules = m;
+    if (m->ptx && module_decode(m, e) && module_reset(s, m, e)) return m;
+    sim_unload(s, m);
+    return NULL;
+}
+
+void sim_unload(struct sim *s, struct sim_module *m) {
+    struct sim_module **p = &s->modules;
+    while (*p != m) p = &(*p)->next;
+    *p = m->next;
+    release_vars(s, m);
+    arena_free(&m->arena);
+    free(m);
+}
+
+void sim_reset(struct sim *s) {
+    for (unsigned i = 0; i < s->memory.count; i++) {
+        struct allocation *a = &s->memory.table[i];
+        if (!a->module && a->state == ALLOCATION_LIVE) s->memory.used -= a->size;
+        if (!a->module) a->state = ALLOCATION_FREED;
+    }
+    unsigned kept = 0;
+    for (unsigned i = 0; i < s->memory.count; i++)
+        if (s->memory.table[i].state == ALLOCATION_LIVE) s->memory.table[kept++] = s->memory.table[i];
+    s->memory.count = kept;
+    s->heap_used = 0;
+    struct err ignored = {0}; /* it worked when the module was loaded */
+    for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);
+}
+
+const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char *name) {
+    for (u32 i = 0; i < m->nkernels; i++)
+        if (strcmp(m->codes[m->kernels[i].code].name, name) == 0) return &m->kernels[i];
+    return NULL;
+}
+
+bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
+    for (u32 i = 0; i < m->nvars; i++)
+        if (strcmp(m->vars[i].var->name, name) == 0) return *address = m->vars[i].address, *bytes = m->vars[i].var->bytes, true;
+    return false;
+}
+
+void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
+    const struct code *c = &k->module->codes[k->code];
+    const struct gpu_device *d = k->module->sim->options.device;
+    *out = (struct sim_kernel_info){.name = c->name, .param_bytes = k->param_bytes, .static_shared = c->static_shared,
+                                    .local_bytes = c->max_local, .cooperative = c->cooperative};
+    u32 offset = 0, limit = d->threads_per_block;
+    for (unsigned i = 0; i < c->func->nparams && i < 256; i++) {
+        u32 align = c->func->params[i].align ? c->func->params[i].align : 1;
+        offset = (offset + align - 1) / align * align;
+        out->params[out->nparams].offset = offset;
+        out->params[out->nparams++].bytes = (u32)c->func->params[i].bytes;
+        offset += (u32)c->func->params[i].bytes;
+    }
+    const unsigned *most = c->func->maxntid[0] ? c->func->maxntid : c->func->reqntid;
+    u64 threads = most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
+    out->max_threads = threads < limit ? (u32)threads : limit;
+    out->registers = k->registers ? k->registers : 32;
+}
+
+void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes) {
+    struct sim_kernel *writable = &k->module->kernels[k - k->module->kernels];
+    writable->registers = registers;
+    writable->spill_bytes = spill_bytes;
+}
+
+/* ---- launches ---- */
+
+static const char *refuse(struct err *e, const char *error, const char *format, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    err_set(e, ERR_INPUT, "%s", text);
+    return error;
+}
+
+const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e) {
+    const struct gpu_device *d = s->options.device;
+    struct sim_kernel_info k;
+    sim_kernel_info(l->kernel, &k);
+    u64 threads = (u64)l->block[0] * l->block[1] * l->block[2], blocks = (u64)l->grid[0] * l->grid[1];
+    if (!threads || !blocks || !l->grid[2])
+        return refuse(e, "cudaErrorInvalidConfiguration", "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)", l->grid[0], l->grid[1],
+                      l->grid[2], l->block[0], l->block[1], l->block[2]);
+    if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 || threads > d->threads_per_block)
+        return refuse(e, "cudaErrorInvalidConfiguration", "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)",
+                      l->block[0], l->block[1], l->block[2], (unsigned long long)threads, d->threads_per_block);
+    if (threads > k.max_threads)
+        return refuse(e, "cudaErrorInvalidValue", "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
+                      (unsigned long long)threads, k.max_threads);
+    if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
+        return refuse(e, "cudaErrorInvalidConfiguration", "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)", l->grid[0], l->grid[1], l->grid[2]);
+    if ((u64)k.static_shared + l->dynamic_shared > d->shared_per_block)
+        return refuse(e, "cudaErrorInvalidValue", "%u + %u bytes of shared memory a block; the device allows %u", k.static_shared,
+                      l->dynamic_shared, d->shared_per_block);
+    if (l->param_bytes < k.param_bytes)
+        return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u", l->param_bytes, k.param_bytes);
+    if (!occupancy_blocks(d, (unsigned)threads, k.registers, k.static_shared + l->dynamic_shared, NULL))
+        return refuse(e, "cudaErrorLaunchOutOfResources", "%llu threads of %u registers; an SM has %u", (unsigned long long)threads, k.registers, d->registers_per_sm);
+    return NULL;
+}
+
+void sim_take_output(struct sim *s, struct buf *out) {
+    buf_add(out, s->output.data, s->output.size);
+    buf_clear(&s->output);
+}
+
+void sim_set_sanitize(struct sim *s, bool on) { s->options.sanitize = on; }
+
+void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
+    s->options.instruction_budget = warp_instructions;
+    s->options.time_budget = seconds;
+}

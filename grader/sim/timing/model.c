@@ -1,0 +1,45 @@
+/* model.c — the first, simple time model: the slowest of the resources that a launch uses, plus the launch itself.
+ * Its error is not known yet; every figure that it gives is labelled `modelled`. */
+#include "grader/sim/timing/timing.h"
+
+struct limit {
+    const char *name;
+    double seconds;
+};
+
+static void sort_limits(struct limit *l, unsigned n) {
+    for (unsigned i = 1; i < n; i++)
+        for (unsigned j = i; j && l[j].seconds > l[j - 1].seconds; j--) {
+            struct limit t = l[j];
+            l[j] = l[j - 1];
+            l[j - 1] = t;
+        }
+}
+
+void time_model(const struct gpu_device *d, const struct sim_launch *l, const struct sim_result *r, struct time_estimate *out) {
+    const struct sim_counters *c = &r->counters;
+    double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
+    double sms = blocks < d->sms ? blocks : d->sms, sm_clocks = sms * d->clock_hz;
+    double sectors = (double)(c->sectors_load + c->sectors_store + c->atomic_sectors + c->local_sectors);
+    double shared = (double)(c->shared_wavefronts_load + c->shared_wavefronts_store + c->shared_atomic_serialised);
+    struct limit limits[] = {
+        {"instruction issue", (double)c->inst_executed / 4 / sm_clocks},
+        {"FP32 units", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},
+        {"FP64 units", (double)c->flops_f64 / 2 / d->fp64_lanes / sm_clocks},
+        {"shared memory", shared / sm_clocks},
+        {"L1 and LSU", (sectors / 4 + (double)(c->const_requests + c->const_replays) / 4) / sm_clocks},
+        {"L2 bandwidth", sectors * 32 / d->l2_rate},
+        {"DRAM bandwidth", (double)(c->sectors_ideal + c->sectors_excessive / 4) * 32 / d->dram_rate},
+        {"atomics", (double)c->atomic_operations / d->clock_hz / 32},
+    };
+    enum { N = sizeof limits / sizeof *limits };
+    sort_limits(limits, N);
+    double busy = limits[0].seconds + 0.3 * limits[1].seconds, latency = (d->lat_dram + 200.0) / d->clock_hz;
+    out->seconds = d->launch_seconds + latency + busy;
+    out->low = out->seconds / 2;
+    out->high = out->seconds * 2;
+    for (unsigned i = 0; i < 3; i++) {
+        out->bound_by[i] = limits[i].name;
+        out->share[i] = out->seconds > 0 ? limits[i].seconds / out->seconds : 0;
+    }
+}
