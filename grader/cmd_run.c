@@ -1,0 +1,121 @@
+/* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
+#include "common/file.h"
+#include "grader/commands.h"
+#include "grader/many.h"
+#include "grader/progress.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Has the student begun? A class of untouched skeletons needs no pages of reports. */
+static bool touched(const struct exercise *ex, const struct result *r) {
+    struct buf skeleton = {0};
+    struct err e = {0};
+    bool same = book_pristine(ex, &skeleton, &e) && skeleton.size == r->source.size &&
+                !memcmp(buf_str(&skeleton), buf_str(&r->source), skeleton.size);
+    buf_free(&skeleton);
+    return !same;
+}
+
+static void progress_base(void *user, const char *path) { progress_show(user, path_base(path)); }
+
+static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex, struct result *r, struct err *e) {
+    struct grade_options go = options_grade(o, d);
+    char id[160];
+    snprintf(id, sizeof id, "%s", book_id(ex));
+    go.progress = progress_show, go.user = id;
+    return grade_file(ex, student_file(o, ex), &go, r, e);
+}
+
+static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n,
+                       const struct report_style *style, struct buf *out) {
+    const struct result **list = xcalloc(n, sizeof *list);
+    unsigned untouched = 0;
+    for (unsigned i = 0; i < n; i++) {
+        list[i] = &results[i];
+        bool full = o->nnames || n == 1 || touched(results[i].ex, &results[i]);
+        if (full) report_text(&results[i], d, style, out);
+        if (full) buf_puts(out, "\n");
+        else untouched++;
+    }
+    if (n > 1) {
+        report_table(list, n, style, out);
+        if (untouched) buf_printf(out, "\nNot begun yet: %u. A report for one of them: build/grader run %s\n", untouched, results[n > untouched ? n - 1 : 0].ex->name);
+    }
+    free(list);
+}
+
+static struct json_t *write_json(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n) {
+    const struct result **list = xcalloc(n, sizeof *list);
+    for (unsigned i = 0; i < n; i++) list[i] = &results[i];
+    struct json_t *j = report_json(list, n, d, o->seed);
+    free(list);
+    return j;
+}
+
+static bool grade_all(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
+                      struct result *results, struct err *e) {
+    if (n == 1) return grade_one(o, d, list[0], &results[0], e);
+    struct grade_options go = options_grade(o, d);
+    struct many_item *items = xcalloc(n, sizeof *items);
+    char (*paths)[PATH_MAX + 512] = xcalloc(n, sizeof *paths);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(paths[i], sizeof *paths, "%s", student_file(o, list[i]));
+        items[i] = (struct many_item){.ex = list[i], .name = paths[i], .path = paths[i]};
+    }
+    char what[32];
+    snprintf(what, sizeof what, "%u exercises", n);
+    go.progress = progress_base, go.user = what;
+    progress_show(what, list[0]->name);
+    bool ok = many_grade(items, n, o->jobs, &go, results, e);
+    free(items), free(paths);
+    return ok;
+}
+
+/* One device: everything that was chosen. Returns the exit status, -1 on an error. */
+static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
+                     struct buf *text, struct json_t **json, struct err *e) {
+    struct result *results = xcalloc(n, sizeof *results);
+    struct report_style style = o->output ? (struct report_style){.width = 100} : style_for(1);
+    bool ok = grade_all(o, d, list, n, results, e);
+    progress_clear();
+    int status = ok ? exit_status(results, n) : -1;
+    if (ok && o->json) *json = write_json(o, d, results, n);
+    if (ok && !o->json) write_text(o, d, results, n, &style, text);
+    for (unsigned i = 0; ok && i < n; i++) {
+        if (!o->file) progress_note(&results[i]);
+        result_free(&results[i]);
+    }
+    free(results);
+    return status;
+}
+
+int cmd_run(const struct options *o) {
+    struct err e = {0};
+    const struct exercise **list = chosen(o, &e);
+    unsigned n = 0;
+    while (list && list[n]) n++;
+    if (!list) return complain(&e);
+    if (o->file && n != 1) {
+        free(list);
+        err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");
+        return complain(&e);
+    }
+    struct buf text = {0};
+    struct json_t *json[MAX_DEVICES] = {0};
+    int worst = EXIT_PASSED;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < o->ndevices; i++) {
+        if (!o->json && o->ndevices > 1) buf_printf(&text, "== %s ==\n", o->devices[i]->full_name);
+        int status = on_device(o, o->devices[i], list, n, &text, &json[i], &e);
+        ok = status >= 0;
+        if (status > worst) worst = status;
+    }
+    if (ok && o->json) report_json_text(json, o->ndevices, o->seed, &text);
+    ok = ok && deliver(o, &text, &e);
+    buf_free(&text);
+    free(list);
+    return ok ? worst : complain(&e);
+}

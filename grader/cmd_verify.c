@@ -1,0 +1,262 @@
+/* cmd_verify.c — grader verify: holds the book against its own rules.
+ *
+ * Skeleton: compiles, carries a TODO, is below full marks. Ladder: each step compiles and is correct. Answer: AC, full
+ * technique. Mutants: each rejected, with the verdict that its first line promises ("// expect: WA", or
+ * "// expect: RTE race", where the message must hold the word). Lesson, task, ladder text and three hints exist. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/commands.h"
+#include "grader/many.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum role { SKELETON, STEP, ANSWER, MUTANT };
+
+struct subject {
+    enum role role;
+    char *label;  /* "1-unqualified", "empty-grid.cu" */
+    char *name;   /* of the file, as messages show it */
+    struct buf source;
+    struct result result;
+};
+
+struct checkup {
+    const struct options *o;
+    const struct exercise **list;
+    struct subject *subjects;
+    struct many_item *items;
+    unsigned *owner; /* of subject i: index into `list` */
+    unsigned n, room;
+    struct buf problems;
+    unsigned nproblems;
+};
+
+static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...) {
+    va_list ap;
+    buf_printf(&c->problems, "%s: ", book_id(ex));
+    va_start(ap, format);
+    buf_vprintf(&c->problems, format, ap);
+    va_end(ap);
+    buf_puts(&c->problems, "\n");
+    c->nproblems++;
+}
+
+/* ---- collecting ---- */
+
+static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label, const char *name) {
+    if (c->n == c->room) {
+        c->room = c->room ? 2 * c->room : 64;
+        c->subjects = xrealloc(c->subjects, c->room * sizeof *c->subjects);
+        c->owner = xrealloc(c->owner, c->room * sizeof *c->owner);
+    }
+    c->subjects[c->n] = (struct subject){.role = role, .label = xstrdup(label), .name = xstrdup(name)};
+    c->owner[c->n] = owner;
+    return &c->subjects[c->n++].source;
+}
+
+static void add_file(struct checkup *c, unsigned owner, enum role role, const char *label, const char *path) {
+    struct buf text = {0};
+    struct err e = {0};
+    if (file_read(path, SOURCE_LIMIT, &text, &e)) *add(c, owner, role, label, path_base(path)) = text;
+    else problem(c, c->list[owner], "%s", e.text);
+}
+
+static void add_skeleton(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    struct buf text = {0};
+    struct err e = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s.cu", ex->name);
+    bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e) : book_pristine(ex, &text, &e);
+    if (!ok) problem(c, ex, "skeleton: %s", e.text);
+    else if (!strstr(buf_str(&text), "// TODO")) problem(c, ex, "the skeleton carries no `// TODO`");
+    if (ok) *add(c, owner, SKELETON, "skeleton", name) = text;
+}
+
+static void add_mutants(struct checkup *c, unsigned owner) {
+    char folder[PATH_MAX], path[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(c->list[owner]));
+    char **files = book_files(folder, "", ".cu");
+    for (char **f = files; *f; f++)
+        if (path_join(path, sizeof path, folder, *f)) add_file(c, owner, MUTANT, *f, path);
+    if (!files[0]) problem(c, c->list[owner], "no mutants in %s", folder + strlen(book_root()) + 1);
+    book_free_list(files);
+}
+
+static void need_file(struct checkup *c, const struct exercise *ex, const char *path) {
+    struct buf text = {0};
+    struct err e = {0};
+    if (!file_read(path, SOURCE_LIMIT, &text, &e)) problem(c, ex, "%s", e.text);
+    else if (text.size < 80) problem(c, ex, "%s says next to nothing", path + strlen(book_root()) + 1);
+    buf_free(&text);
+}
+
+static void check_texts(struct checkup *c, const struct exercise *ex) {
+    char path[PATH_MAX + 512];
+    struct buf task = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/chapters/%s/README.md", book_root(), ex->chapter);
+    need_file(c, ex, path);
+    snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
+    need_file(c, ex, path);
+    need_file(c, ex, book_chapter_file(ex, ".md"));
+    unsigned hints = file_read(book_chapter_file(ex, ".md"), SOURCE_LIMIT, &task, &e) ? hint_count(buf_str(&task)) : 0;
+    if (hints != 3) problem(c, ex, "%u hints instead of 3", hints);
+    buf_free(&task);
+}
+
+static void collect(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    check_texts(c, ex);
+    add_skeleton(c, owner);
+    char **steps = book_steps(ex);
+    bool has_baseline = !ex->baseline;
+    for (char **s = steps; *s; s++) {
+        add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
+        has_baseline |= ex->baseline && !strcmp(*s, ex->baseline);
+    }
+    if (!steps[0]) problem(c, ex, "no steps %s-N-….cu in solutions/%s", ex->name, ex->chapter);
+    if (!has_baseline) problem(c, ex, "its baseline '%s' is no step of the ladder", ex->baseline);
+    book_free_list(steps);
+    add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
+    add_mutants(c, owner);
+}
+
+/* ---- judging ---- */
+
+/* Why a result came out as it did, in one line. */
+static const char *reason(const struct result *r) {
+    static char line[400];
+    const char *why = r->message;
+    for (unsigned i = r->ncases; i-- > 0;)
+        if (r->cases[i].verdict != V_AC) why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
+    for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
+        if (!r->technique[i].passed) why = r->technique[i].metric;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
+    return line;
+}
+
+static bool says(const struct result *r, const char *word) {
+    for (unsigned i = 0; i < r->ncases; i++)
+        if (r->cases[i].verdict != V_AC && strcasestr(r->cases[i].message, word)) return true;
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        if (!r->technique[i].passed && (strcasestr(r->technique[i].metric, word) || strcasestr(r->technique[i].name, word))) return true;
+    return strcasestr(r->message, word);
+}
+
+/* "WA", "RTE race", "WA|RTE": a verdict or several, then words of the message. */
+static bool as_expected(const struct subject *s, const char *expect) {
+    char list[64], word[64] = "";
+    if (sscanf(expect, "%63s %63[^\n]", list, word) < 1) return false;
+    bool found = false;
+    char *rest = NULL;
+    for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest))
+        found |= !strcmp(code, verdict_code(s->result.verdict));
+    return found && (!word[0] || says(&s->result, word));
+}
+
+static bool judge_mutant(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    static const char mark[] = "// expect: ";
+    const char *text = buf_str(&s->source);
+    if (s->result.verdict == V_AC) return problem(c, ex, "mutant %s passes", s->label), false;
+    if (!text_starts(text, mark)) return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
+    const char *expect = text + sizeof mark - 1;
+    if (as_expected(s, expect)) return true;
+    problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect, verdict_code(s->result.verdict), reason(&s->result));
+    return false;
+}
+
+static bool judge(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    enum verdict v = s->result.verdict;
+    const char *code = verdict_code(v);
+    bool correct = v == V_AC || v == V_PART;
+    if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
+    else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
+    else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
+    else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
+    else if (s->role == ANSWER && v != V_AC) problem(c, ex, "the answer is %s: %s", code, reason(&s->result));
+    else return s->role != MUTANT || judge_mutant(c, ex, s);
+    return false;
+}
+
+static void summarise(struct checkup *c, unsigned owner, unsigned width, struct buf *out) {
+    const struct exercise *ex = c->list[owner];
+    const struct result *skeleton = NULL, *answer = NULL;
+    unsigned mutants = 0, killed = 0, steps = 0;
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct subject *s = &c->subjects[i];
+        if (c->owner[i] != owner) continue;
+        bool ok = judge(c, ex, s);
+        if (s->role == SKELETON) skeleton = &s->result;
+        if (s->role == ANSWER) answer = &s->result;
+        mutants += s->role == MUTANT, killed += s->role == MUTANT && ok, steps += s->role == STEP;
+    }
+    buf_printf(out, "%-*s  ", (int)width, book_id(ex));
+    if (skeleton) buf_printf(out, "%-4s %5.1f  ", verdict_code(skeleton->verdict), skeleton->score);
+    else buf_printf(out, "%-12s", "missing");
+    if (answer) buf_printf(out, "%-4s %5.1f  ", verdict_code(answer->verdict), answer->score);
+    else buf_printf(out, "%-12s", "missing");
+    if (answer && answer->speed.valid && answer->speed.vs_baseline > 0) buf_printf(out, "%7.2f x", answer->speed.vs_baseline);
+    else buf_printf(out, "%9s", "-");
+    buf_printf(out, "  %5u  %4u of %u\n", steps, killed, mutants);
+}
+
+static bool grade_everything(struct checkup *c, struct err *e) {
+    struct grade_options go = options_grade(c->o, c->o->devices[0]);
+    struct result *results = xcalloc(c->n, sizeof *results);
+    c->items = xcalloc(c->n, sizeof *c->items);
+    for (unsigned i = 0; i < c->n; i++)
+        c->items[i] = (struct many_item){.ex = c->list[c->owner[i]], .name = c->subjects[i].name, .source = &c->subjects[i].source,
+                                         .no_speed = c->subjects[i].role != ANSWER};
+    char what[32];
+    snprintf(what, sizeof what, "%u files", c->n);
+    go.progress = progress_show, go.user = what;
+    bool ok = many_grade(c->items, c->n, c->o->jobs, &go, results, e);
+    for (unsigned i = 0; ok && i < c->n; i++) c->subjects[i].result = results[i];
+    free(results);
+    return ok;
+}
+
+static void write_summary(struct checkup *c, struct buf *out) {
+    unsigned width = 8;
+    for (unsigned i = 0; c->list[i]; i++)
+        if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer", "speedup", "steps", "mutants killed");
+    for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
+    buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
+    if (!c->nproblems) return;
+    buf_printf(out, "\n%u rule%s broken:\n", c->nproblems, c->nproblems == 1 ? "" : "s");
+    buf_add(out, c->problems.data, c->problems.size);
+}
+
+static void free_checkup(struct checkup *c) {
+    for (unsigned i = 0; i < c->n; i++) {
+        free(c->subjects[i].label), free(c->subjects[i].name);
+        buf_free(&c->subjects[i].source);
+        result_free(&c->subjects[i].result);
+    }
+    free(c->subjects), free(c->owner), free(c->items), free(c->list);
+    buf_free(&c->problems);
+}
+
+int cmd_verify(const struct options *o) {
+    struct err e = {0};
+    struct options fixed = *o; /* the book's verdicts do not hang on chance */
+    snprintf(fixed.seed, sizeof fixed.seed, "verify");
+    struct checkup c = {.o = &fixed, .list = chosen(o, &e)};
+    if (!c.list) return complain(&e);
+    for (unsigned i = 0; c.list[i]; i++) collect(&c, i);
+    struct buf out = {0};
+    bool ok = grade_everything(&c, &e);
+    progress_clear();
+    if (ok) write_summary(&c, &out);
+    ok = ok && deliver(o, &out, &e);
+    int status = c.nproblems ? EXIT_FAILED : EXIT_PASSED;
+    buf_free(&out);
+    free_checkup(&c);
+    return ok ? status : complain(&e);
+}

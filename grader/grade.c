@@ -1,0 +1,150 @@
+/* grade.c — see grade.h. */
+#include "grader/grading.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct case_plan plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
+const struct case_plan plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
+const struct case_plan plan_timed = {.rounds = 1, .instructions = 20000000, .seconds = 20, .occupancy = true};
+
+void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
+    const char *base = path_base(path);
+    bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
+    for (const char *p = base; plain && *p; p++)
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._-+", *p);
+    if (plain) snprintf(out, size, "%s", base);
+    else snprintf(out, size, "%s.cu", ex->name);
+}
+
+/* ---- score ---- */
+
+static void add_points(struct result *r, const struct grading *g) {
+    r->full = (struct points){g->ex->points.correctness, g->ex->points.technique, g->ex->points.speed};
+    r->got.correctness = r->full.correctness;
+    r->got.technique = g->technique_tests ? r->full.technique * g->technique_passed / g->technique_tests : r->full.technique;
+    double ratio = r->speed.valid ? r->speed.vs_solution / 0.95 : 0;
+    r->got.speed = r->full.speed * (ratio < 1 ? ratio : 1);
+    r->speed_counted = r->speed.valid && (g->o->count_modelled || strcmp(r->speed.kind, "measured") == 0);
+}
+
+static void set_score(struct result *r) {
+    double full = r->full.correctness + r->full.technique + (r->speed_counted ? r->full.speed : 0);
+    double got = r->got.correctness + r->got.technique + (r->speed_counted ? r->got.speed : 0);
+    r->score = full > 0 ? 100 * got / full : 100;
+    r->verdict = got < full - 1e-9 ? V_PART : V_AC;
+}
+
+/* ---- one attempt ---- */
+
+static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
+
+static void not_built(struct grading *g) {
+    struct result *r = g->r;
+    r->verdict = V_CE;
+    struct buf text = {0};
+    if (g->build.why) buf_printf(&text, "%s\n", g->build.why);
+    buf_puts(&text, buf_str(&g->build.messages));
+    if (!text.size) buf_puts(&text, "the compiler gave no message");
+    while (text.size && text.data[text.size - 1] == '\n') text.data[--text.size] = 0;
+    r->message = keep(r, buf_str(&text));
+    buf_free(&text);
+}
+
+static void keep_counters(struct grading *g) {
+    struct result *r = g->r;
+    r->has_counters = true;
+    r->counters = g->tally.counters;
+    r->occupancy = g->tally.occupancy;
+    r->lines = arena_array(&r->arena, struct line_result, g->tally.nlines);
+    for (unsigned i = 0; i < g->tally.nlines; i++) {
+        struct tally_line *l = &g->tally.lines[i];
+        r->lines[r->nlines++] = (struct line_result){keep(r, l->file), l->line, l->counters};
+    }
+}
+
+static void first_failure(struct result *r) {
+    r->verdict = V_IE;
+    for (unsigned i = r->ncases; i-- > 0;)
+        if (r->cases[i].verdict != V_AC) r->verdict = r->cases[i].verdict;
+    for (unsigned i = 0; i < r->ncases; i++) /* ours before theirs: nothing is known about a run that we spoilt */
+        if (r->cases[i].verdict == V_IE) r->verdict = V_IE;
+}
+
+static void evaluate(struct grading *g) {
+    if (!check_run(g)) {
+        first_failure(g->r);
+        return;
+    }
+    keep_counters(g);
+    if (!g->o->no_speed) speed_run(g);
+    add_points(g->r, g);
+    set_score(g->r);
+    if (g->r->cases[g->r->ncases - 1].verdict != V_AC) { /* the timed size came out wrong */
+        g->r->score = 0;
+        first_failure(g->r);
+    }
+}
+
+static void grader_failed(struct result *r, const struct err *e) {
+    r->verdict = V_IE;
+    r->message = keep(r, e->text);
+}
+
+static void run_built(struct grading *g) {
+    struct err e = {0};
+    struct session_options so = {.device = g->o->device, .seed = g->o->seed, .workers = g->o->workers, .registers = &g->ptxas};
+    g->session = session_open(g->ex, &g->build, &so, &e);
+    if (!g->session) {
+        grader_failed(g->r, &e);
+        return;
+    }
+    g->ptxas_job = ptxas_start(&g->build, g->o->device->cc_major * 10 + g->o->device->cc_minor);
+    evaluate(g);
+    if (g->ptxas_job) ptxas_finish(g->ptxas_job, &g->ptxas);
+    session_log(g->session, &g->r->log);
+    session_close(g->session);
+}
+
+static void attempt(const struct exercise *ex, const char *name, const void *source, size_t size,
+                    const struct grade_options *o, struct result *r) {
+    struct grading g = {.ex = ex, .o = o, .r = r};
+    struct err e = {0};
+    *r = (struct result){.ex = ex, .max_score = 100};
+    r->id = keep(r, book_id(ex));
+    r->file = keep(r, name);
+    r->message = "";
+    buf_add(&r->source, source, size);
+    r->speed.note = "";
+    if (o->progress) o->progress(o->user, "compiling");
+    if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);
+    else if (!g.build.ok) not_built(&g);
+    else {
+        text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);
+        run_built(&g);
+    }
+    build_free(&g.build);
+    ptxas_free(&g.ptxas);
+    tally_free(&g.tally);
+}
+
+void grade(const struct exercise *ex, const char *name, const void *source, size_t size, const struct grade_options *o,
+           struct result *out) {
+    attempt(ex, name, source, size, o, out);
+    if (out->verdict != V_IE) return;
+    result_free(out);
+    attempt(ex, name, source, size, o, out);
+}
+
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o, struct result *out, struct err *e) {
+    struct buf source = {0};
+    char name[128];
+    grade_name(ex, path, name, sizeof name);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, e);
+    if (ok) grade(ex, name, source.data ? source.data : "", source.size, o, out);
+    buf_free(&source);
+    return ok;
+}

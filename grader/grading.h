@@ -1,0 +1,31 @@
+/* grading.h — what grade.c, check.c and speed.c share about the grading that is going on; private to them. */
+#pragma once
+#include "grader/grade.h"
+#include "grader/session.h"
+
+struct grading {
+    const struct exercise *ex;
+    const struct grade_options *o;
+    struct result *r;
+    struct build build;
+    struct session *session;
+    struct ptxas_job *ptxas_job;
+    struct ptxas ptxas;
+    unsigned ncases_room, ntechnique_room;
+    unsigned next_index;        /* of the next case, for its random numbers */
+    struct tally tally;         /* of the technique case */
+    bool stopped;               /* no further case is worth running */
+    unsigned technique_tests, technique_passed;
+};
+
+/* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the
+ * seconds are a backstop for what the budget does not see. */
+extern const struct case_plan plan_correctness, plan_technique, plan_timed;
+
+/* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
+bool check_run(struct grading *g);
+/* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
+enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix, struct tally *keep);
+
+/* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is none. */
+void speed_run(struct grading *g);

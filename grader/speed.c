@@ -1,0 +1,134 @@
+/* speed.c — the student's modelled time beside that of the model answer and of the naive version, at the size that
+ * one would time. Where that size takes the simulator too long, all three are taken at the size that is counted, and
+ * the report says so. Times of the book's own files are kept in the cache, by all that they depend on. */
+#include "grader/grading.h"
+#include "common/file.h"
+#include "grader/book.h"
+#include "grader/cache.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Modelled seconds of a file at each of the two sizes; 0 = too long to simulate or wrong. */
+struct times {
+    double timed, counted;
+};
+
+static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan) {
+    struct case_run run;
+    session_case(s, c, &plan, &run);
+    double seconds = run.verdict == V_AC ? run.tally.seconds : 0;
+    case_run_free(&run);
+    return seconds;
+}
+
+static bool measure(struct grading *g, const struct build *b, struct times *t) {
+    struct err e = {0};
+    struct ptxas registers = {0};
+    ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor), &registers);
+    struct session_options so = {.device = g->o->device, .seed = "reference times", .workers = g->o->workers, .registers = &registers};
+    struct session *s = session_open(g->ex, b, &so, &e);
+    if (s) {
+        t->counted = time_case(s, &g->ex->technique_case, plan_technique);
+        t->timed = time_case(s, &g->ex->timed, plan_timed);
+    }
+    session_close(s);
+    ptxas_free(&registers);
+    return t->counted > 0;
+}
+
+static void time_key(const struct grading *g, const struct build *b, char key[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_text(&h, "times 1");
+    cache_add_grader(&h);
+    hash_text(&h, book_id(g->ex));
+    hash_text(&h, g->o->device->name);
+    hash_text(&h, b->key);
+    hash_hex(&h, key);
+}
+
+/* Times of a file of the book, from the cache where it knows them. */
+static bool reference(struct grading *g, const char *name, const void *source, size_t size, struct times *t) {
+    struct build b;
+    struct err e = {0};
+    char key[HASH_HEX];
+    struct buf entry = {0};
+    if (!build_run(name, source, size, &b, &e)) return false;
+    time_key(g, &b, key);
+    bool ok = b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
+    if (b.ok && !ok && (ok = measure(g, &b, t))) {
+        buf_printf(&entry, "%a %a", t->timed, t->counted);
+        cache_put("times", key, entry.data, entry.size);
+    }
+    buf_free(&entry);
+    build_free(&b);
+    return ok;
+}
+
+static bool reference_file(struct grading *g, const char *path, struct times *t) {
+    struct buf source = {0};
+    struct err e = {0};
+    char name[128];
+    grade_name(g->ex, path, name, sizeof name);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, &e) && reference(g, name, source.data, source.size, t);
+    buf_free(&source);
+    return ok;
+}
+
+static bool baseline(struct grading *g, struct times *t) {
+    if (g->ex->baseline) return reference_file(g, book_solution_file(g->ex, g->ex->baseline), t);
+    struct buf source = {0};
+    struct err e = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s.cu", g->ex->name);
+    bool ok = book_pristine(g->ex, &source, &e) && reference(g, name, source.data, source.size, t);
+    buf_free(&source);
+    return ok;
+}
+
+/* Least seconds that the device needs: the bytes that must move, the operations that must be done. */
+static double roofline(const struct grading *g, const struct ex_case *c) {
+    const struct gpu_device *d = g->o->device;
+    double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
+    double working = g->ex->flops ? g->ex->flops(c) / (2.0 * d->fp32_lanes * d->sms * d->clock_hz) : 0;
+    return moving > working ? moving : working;
+}
+
+static void fill_in(struct grading *g, const struct tally *own, const struct times *solution, const struct times *base, bool timed) {
+    struct speed_result *s = &g->r->speed;
+    const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
+    double answer = timed ? solution->timed : solution->counted, naive = timed ? base->timed : base->counted;
+    struct buf size = {0};
+    struct ex_case plain = *c;
+    plain.label = NULL;
+    case_name(g->ex, &plain, &size);
+    s->valid = answer > 0 && own->seconds > 0;
+    s->kind = "modelled";
+    s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
+    s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
+    s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
+    s->of_roofline = roofline(g, c) / own->seconds;
+    s->bound_by = own->bound_by ? arena_strndup(&g->r->arena, own->bound_by, strlen(own->bound_by)) : "";
+    s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
+    s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
+    buf_free(&size);
+}
+
+void speed_run(struct grading *g) {
+    struct speed_result *s = &g->r->speed;
+    struct times solution = {0}, base = {0};
+    struct tally own = {0};
+    if (g->o->progress) g->o->progress(g->o->user, "timing");
+    if (!reference_file(g, book_solution_file(g->ex, NULL), &solution)) {
+        s->note = "the model answer could not be timed";
+        return;
+    }
+    baseline(g, &base);
+    unsigned before = g->r->ncases;
+    enum verdict v = solution.timed > 0 ? check_case(g, &g->ex->timed, plan_timed, " (timed)", &own) : V_TLE;
+    /* Too slow for the simulator is not too slow for a GPU: the smaller size is compared then. */
+    if (v == V_TLE) g->r->ncases = before, g->stopped = false;
+    if (v == V_AC || v == V_TLE) fill_in(g, v == V_AC ? &own : &g->tally, &solution, &base, v == V_AC && base.timed > 0);
+    tally_free(&own);
+}
