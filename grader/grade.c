@@ -9,7 +9,7 @@
 
 const struct case_plan plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
 const struct case_plan plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
-const struct case_plan plan_timed = {.rounds = 1, .instructions = 20000000, .seconds = 20, .occupancy = true};
+const struct case_plan plan_timed = {.rounds = 1, .instructions = 20000000, .seconds = 20, .occupancy = true, .sample_warps = 1024};
 
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_base(path);
@@ -83,10 +83,6 @@ static void evaluate(struct grading *g) {
     if (!g->o->no_speed) speed_run(g);
     add_points(g->r, g);
     set_score(g->r);
-    if (g->r->cases[g->r->ncases - 1].verdict != V_AC) { /* the timed size came out wrong */
-        g->r->score = 0;
-        first_failure(g->r);
-    }
 }
 
 static void grader_failed(struct result *r, const struct err *e) {

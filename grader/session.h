@@ -25,6 +25,7 @@ struct case_plan {
     uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
     double seconds;        /* for one replay */
     bool occupancy;        /* it counts: repeat the replay if registers became known during it */
+    uint64_t sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
     unsigned index;        /* of the case, for its random numbers */
 };
 

@@ -251,3 +251,5 @@ void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
     s->options.instruction_budget = warp_instructions;
     s->options.time_budget = seconds;
 }
+
+void sim_set_sample(struct sim *s, uint64_t warps) { s->options.sample_warps = warps; }

@@ -43,6 +43,7 @@ struct sim_options {
     uint64_t memory_limit;       /* device memory in bytes; 0 = 2 GiB */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
+    uint64_t sample_warps;       /* see sim_set_sample */
 };
 
 struct sim *sim_open(const struct sim_options *o, struct err *e);
@@ -178,3 +179,6 @@ void sim_result_free(struct sim_result *r);
 void sim_take_output(struct sim *s, struct buf *out);
 void sim_set_sanitize(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
+/* Launches of more warps than this run a sample of their blocks, spread evenly over the grid; counters are scaled up to
+ * the whole, outputs are incomplete. Launches whose blocks may see each other always run whole. 0 = no sampling. */
+void sim_set_sample(struct sim *s, uint64_t warps);

@@ -65,11 +65,48 @@ static bool finish_block(struct worker *k, const struct block *b) {
     return !atomic_load(&l->over);
 }
 
+/* ---- sampling ---- */
+
+enum { LEAST_SAMPLE = 32 /* blocks */ };
+
+/* How many blocks run: all of them, unless a sample was asked for. */
+static u64 blocks_to_run(const struct launch *l) {
+    u64 warps = l->sim->options.sample_warps, n = warps / l->nwarps;
+    if (n < LEAST_SAMPLE) n = LEAST_SAMPLE;
+    return !warps || l->code->communicates || n > l->nblocks ? l->nblocks : n;
+}
+
+/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch
+ * that follows no period, lest all of them lie in one column of the grid. */
+static u64 sampled_block(const struct launch *l, u64 i, u64 count) {
+    u64 first = i * l->nblocks / count, last = (i + 1) * l->nblocks / count;
+    u64 hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+    return first + (hash >> 32) % (last - first);
+}
+
+static void scale_counters(struct sim_counters *c, u64 nblocks, u64 count) {
+    enum { SUM, MAX };
+#define COUNTER(name, how, text)                                                                             \
+    if (how == SUM) c->name = (u64)((unsigned __int128)c->name * nblocks / count);
+#include "grader/sim/obs/counters.def"
+#undef COUNTER
+}
+
+static void scale_to_whole(const struct launch *l, struct sim_result *out) {
+    u64 count = blocks_to_run(l);
+    if (count == l->nblocks) return;
+    scale_counters(&out->counters, l->nblocks, count);
+    for (unsigned i = 0; i < out->nlines; i++) scale_counters(&out->lines[i].counters, l->nblocks, count);
+}
+
 /* Blocks that need not see each other. */
 static void run_blocks(struct worker *k) {
     struct launch *l = k->launch;
     struct block *b = &k->blocks[0];
-    for (u64 i; (i = atomic_fetch_add(&l->next_block, 1)) < l->nblocks && i < atomic_load(&l->fault_block);) {
+    u64 count = blocks_to_run(l);
+    for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
+        u64 i = count == l->nblocks ? n : sampled_block(l, n, count);
+        if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
         while ((s = block_run(k, b, UINT64_MAX / 2)) == WARP_YIELDS)
@@ -186,6 +223,7 @@ void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *ou
     if (ok) run(&l);
     else atomic_store(&l.over, SIM_FAULT_OUT_OF_HOST_MEMORY);
     launch_collect(&l, out);
+    scale_to_whole(&l, out);
     reports_collect(&l, out);
     for (u32 i = 0; i < l.nworkers; i++) worker_close(&l.workers[i]);
     free(l.workers);
