@@ -1,0 +1,18 @@
+// A failing assert in a kernel.
+// stderr: assert
+#include "check.h"
+#include <cassert>
+
+__global__ void check(const int *p) { assert(p[threadIdx.x] == 0); }
+
+int main() {
+    int *p;
+    CHECK(cudaMalloc(&p, 128));
+    CHECK(cudaMemset(p, 0, 128));
+    check<<<1, 32>>>(p);
+    SHOW(cudaDeviceSynchronize());
+    CHECK(cudaMemset(p + 3, 1, 1));
+    check<<<1, 32>>>(p);
+    SHOW(cudaDeviceSynchronize());
+    return 0;
+}

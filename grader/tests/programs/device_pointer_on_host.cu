@@ -1,0 +1,13 @@
+// The host dereferences a device pointer, the other classic mistake: SIGSEGV, with a word on why.
+// signal: 11
+// stderr: copy the data with cudaMemcpy
+#include "check.h"
+
+int main() {
+    int *p;
+    CHECK(cudaMalloc(&p, 4));
+    printf("still here\n");
+    fflush(stdout);
+    printf("%d\n", *p);
+    return 0;
+}

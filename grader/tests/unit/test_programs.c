@@ -1,0 +1,161 @@
+/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run: what they print must
+ * be what grader/tests/programs/NAME.expected says. Lines at the top of NAME.cu say what else holds:
+ *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N     // stderr: TEXT THAT MUST OCCUR
+ * A program that is newer than its source, our runtime and simgpu is not built again. */
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/file.h"
+#include "grader/tests/unit/unit.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char folder[] = "grader/tests/programs";
+enum { MAX_PROGRAMS = 200, MAX_TEXTS = 8 };
+static char *programs[MAX_PROGRAMS];
+static int nprograms;
+
+struct wanted {
+    char nvcc[256], run[256], texts[MAX_TEXTS][256];
+    unsigned ntexts;
+    int status, signal_number;
+};
+
+static const char *build_folder(void) {
+    static char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n < 0) die("no /proc");
+    path[n] = 0;
+    for (int i = 0; i < 2; i++) *strrchr(path, '/') = 0; /* BUILD/tests/unit */
+    return path;
+}
+
+static void take_directive(const char *line, struct wanted *w) {
+    char text[256];
+    if (sscanf(line, "// nvcc: %255[^\n]", text) == 1) snprintf(w->nvcc, sizeof w->nvcc, "%s", text);
+    else if (sscanf(line, "// run: %255[^\n]", text) == 1) snprintf(w->run, sizeof w->run, "%s", text);
+    else if (sscanf(line, "// status: %d", &w->status) == 1) return;
+    else if (sscanf(line, "// signal: %d", &w->signal_number) == 1) return;
+    else if (sscanf(line, "// stderr: %255[^\n]", text) == 1 && w->ntexts < MAX_TEXTS)
+        strcpy(w->texts[w->ntexts++], text);
+}
+
+static void read_directives(const char *source, struct wanted *w) {
+    char line[512];
+    FILE *f = fopen(source, "r");
+    ck_assert_msg(f != NULL, "%s: cannot open", source);
+    while (fgets(line, sizeof line, f) && !strncmp(line, "//", 2)) take_directive(line, w);
+    fclose(f);
+}
+
+static int64_t changed(const char *path) {
+    struct stat st;
+    return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int shell(const char *format, ...) {
+    char command[8192];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(command, sizeof command, format, ap);
+    va_end(ap);
+    return system(command);
+}
+
+static void build(const char *name, const struct wanted *w, const char *program) {
+    const char *b = build_folder();
+    char source[512], inputs[4][4200];
+    snprintf(source, sizeof source, "%s/%s.cu", folder, name);
+    snprintf(inputs[0], sizeof inputs[0], "%s", source);
+    snprintf(inputs[1], sizeof inputs[1], "%s/check.h", folder);
+    snprintf(inputs[2], sizeof inputs[2], "%s/lib/libwbcudart.a", b);
+    snprintf(inputs[3], sizeof inputs[3], "%s/simgpu", b);
+    int64_t newest = 1;
+    for (unsigned i = 0; i < 4; i++)
+        if (changed(inputs[i]) > newest) newest = changed(inputs[i]);
+    if (changed(program) > newest) return;
+    int status = shell("%s/simgpu nvcc %s %s -o %s", b, w->nvcc, source, program);
+    ck_assert_msg(status == 0, "%s does not build", source);
+}
+
+static const char *contents(const char *path, struct buf *b) {
+    struct err e = {0};
+    ck_assert_msg(file_read(path, 1 << 20, b, &e), "%s", e.text);
+    return buf_str(b);
+}
+
+static void compare(const char *name, const char *program) {
+    char path[4300];
+    struct buf got = {0}, want = {0};
+    snprintf(path, sizeof path, "%s.out", program);
+    contents(path, &got);
+    snprintf(path, sizeof path, "%s/%s.expected", folder, name);
+    contents(path, &want);
+    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name, buf_str(&got),
+                  buf_str(&want));
+    buf_free(&got);
+    buf_free(&want);
+}
+
+static void check_stderr(const char *name, const char *program, const struct wanted *w) {
+    char path[4300];
+    struct buf got = {0};
+    snprintf(path, sizeof path, "%s.err", program);
+    contents(path, &got);
+    for (unsigned i = 0; i < w->ntexts; i++)
+        ck_assert_msg(strstr(buf_str(&got), w->texts[i]) != NULL, "%s: no \"%s\" in:\n%s", name, w->texts[i],
+                      buf_str(&got));
+    ck_assert_msg(w->ntexts || !got.size, "%s: unexpected on standard error:\n%s", name, buf_str(&got));
+    buf_free(&got);
+}
+
+START_TEST(test_program) {
+    struct wanted w = {0};
+    struct err e = {0};
+    char source[512], program[4200];
+    const char *name = programs[_i];
+    snprintf(source, sizeof source, "%s/%s.cu", folder, name);
+    read_directives(source, &w);
+    snprintf(program, sizeof program, "%s/tests/programs", build_folder());
+    ck_assert_msg(dir_make(program, &e), "%s", e.text);
+    snprintf(program, sizeof program, "%s/tests/programs/%s", build_folder(), name);
+    build(name, &w, program);
+    int status = shell("%s/simgpu run %s %s >%s.out 2>%s.err", build_folder(), w.run, program, program, program);
+    compare(name, program);
+    check_stderr(name, program, &w);
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    int want = w.signal_number ? 128 + w.signal_number : w.status;
+    ck_assert_msg(code == want, "%s: exit status %d, expected %d", name, code, want);
+}
+END_TEST
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static void find_programs(void) {
+    DIR *d = opendir(folder);
+    if (!d) die("%s: run the tests from the root of the repository", folder);
+    for (struct dirent *entry; (entry = readdir(d)) && nprograms < MAX_PROGRAMS;) {
+        char *dot = strrchr(entry->d_name, '.');
+        if (!dot || strcmp(dot, ".cu")) continue;
+        programs[nprograms] = xstrdup(entry->d_name);
+        *strrchr(programs[nprograms++], '.') = 0;
+    }
+    closedir(d);
+    qsort(programs, (size_t)nprograms, sizeof *programs, by_name);
+}
+
+UNIT_SUITE(programs) {
+    Suite *suite = suite_create("programs");
+    TCase *tc = tcase_create("end to end");
+    find_programs();
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, test_program, 0, nprograms);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
