@@ -36,7 +36,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 
 /* ---- launches ---- */
 
-static int pack(const struct wb_function *f, void **args, uint8_t *out) {
+int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out) {
     if (f->info.param_bytes > WB_PARAMS) return cudaErrorInvalidValue;
     memset(out, 0, f->info.param_bytes);
     for (uint32_t i = 0; i < f->info.nparams; i++) {
@@ -55,19 +55,11 @@ static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t
     struct wb_function *f = wb_function(kernel, &error);
     if (!f) return error;
     _Alignas(16) uint8_t params[WB_PARAMS];
-    error = pack(f, args, params);
+    error = wb_pack(f, args, params);
     if (error) return error;
-    wb_flush_output();
-    wb_managed_to_device();
-    struct wb_req_launch q = {
-        .kernel = f->kernel,
-        .stream = (uint64_t)stream,
-        .grid_x = grid.x, .grid_y = grid.y, .grid_z = grid.z,
-        .block_x = block.x, .block_y = block.y, .block_z = block.z,
-        .dynamic_shared = shared,
-        .cooperative = cooperative,
-    };
-    return wb_ask_tail(launch, &q, NULL, params, f->info.param_bytes, NULL, 0);
+    struct wb_command c = {.kind = WB_LAUNCH,
+                           .launch = {kernel, grid, block, shared, stream, cooperative, params, f->info.param_bytes}};
+    return wb_issue(stream, &c);
 }
 
 cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {

@@ -92,36 +92,38 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 
 /* ---- filling ---- */
 
-cudaError_t cudaMemset(void *p, int value, size_t bytes) { return wb_return(wb_fill(p, bytes, value, bytes, 1)); }
-cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
-    return wb_return(wb_fill(p, pitch, value, width, height));
-}
-cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t s) {
-    int error = wb_check_stream(s);
-    return wb_return(error ? error : wb_fill(p, bytes, value, bytes, 1));
-}
-cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t s) {
-    int error = wb_check_stream(s);
-    return wb_return(error ? error : wb_fill(p, pitch, value, width, height));
+static int fill(void *p, size_t pitch, int value, size_t width, size_t rows, cudaStream_t s) {
+    struct wb_command c = {.kind = WB_FILL, .fill = {p, pitch, width, rows, (uint8_t)value, 1}};
+    return wb_issue(s, &c);
 }
 
-cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e) {
-    int error = 0;
-    for (size_t z = 0; !error && z < e.depth; z++)
-        error = wb_fill((uint8_t *)p.ptr + z * p.pitch * p.ysize, p.pitch, value, e.width, e.height);
-    return wb_return(error);
+cudaError_t cudaMemset(void *p, int value, size_t bytes) { return wb_return(fill(p, bytes, value, bytes, 1, 0)); }
+cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
+    return wb_return(fill(p, pitch, value, width, height, 0));
 }
+cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t s) {
+    return wb_return(fill(p, bytes, value, bytes, 1, s));
+}
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t s) {
+    return wb_return(fill(p, pitch, value, width, height, s));
+}
+
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s) {
     int error = wb_check_stream(s);
-    return error ? wb_return(error) : cudaMemset3D(p, value, e);
+    for (size_t z = 0; !error && z < e.depth; z++)
+        error = fill((uint8_t *)p.ptr + z * p.pitch * p.ysize, p.pitch, value, e.width, e.height, s);
+    return wb_return(error);
+}
+cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e) {
+    return cudaMemset3DAsync(p, value, e, 0);
 }
 
 /* ---- copies ---- */
 
 static int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                    enum cudaMemcpyKind kind, cudaStream_t s) {
-    int error = wb_check_stream(s);
-    return error ? error : wb_copy_any(to, to_pitch, from, from_pitch, width, rows, kind);
+    struct wb_command c = {.kind = WB_COPY, .copy = {to, from, to_pitch, from_pitch, width, rows, kind}};
+    return wb_issue(s, &c);
 }
 
 static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s) {

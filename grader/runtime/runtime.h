@@ -48,9 +48,72 @@ int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, s
 int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t width, size_t rows);
 int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                 enum cudaMemcpyKind kind);
-int wb_fill(void *to, size_t pitch, int value, size_t width, size_t rows);
+int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows);
+
+/* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched ---- */
+
+enum wb_kind { WB_LAUNCH, WB_COPY, WB_FILL, WB_HOST, WB_RECORD, WB_EMPTY, WB_CHILD };
+
+struct wb_command {
+    enum wb_kind kind;
+    union {
+        struct {
+            const void *func; /* stub or handle */
+            dim3 grid, block;
+            size_t shared;
+            cudaStream_t stream;
+            bool cooperative;
+            uint8_t *params; /* packed; the command's own only in a graph */
+            uint32_t param_bytes;
+        } launch;
+        struct {
+            void *to;
+            const void *from;
+            size_t to_pitch, from_pitch, width, rows;
+            enum cudaMemcpyKind kind;
+        } copy;
+        struct {
+            void *to;
+            size_t pitch, width, rows; /* width in elements */
+            uint32_t value, unit;      /* bytes of an element: 1, 2 or 4 */
+        } fill;
+        struct {
+            cudaHostFn_t function;
+            void *data;
+        } host;
+        cudaEvent_t event;
+        cudaGraph_t child;
+    };
+};
+
+int wb_run(const struct wb_command *c);
+/* Runs it, or adds it to the graph that the stream is captured into. Checks the stream. */
+int wb_issue(cudaStream_t s, const struct wb_command *c);
+/* Kernel parameters from pointers to each, into WB_PARAMS bytes. */
+int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out);
+
+/* ---- graphs (graph.c) ---- */
+
+int wb_graph_run(cudaGraph_t g);
+/* Appends a copy of the command; `*node` may be NULL. */
+int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t const *deps, size_t ndeps,
+                 cudaGraphNode_t *node);
 
 /* ---- streams (stream.c) ---- */
+
+/* What a stream is being captured into. */
+enum { WB_CAPTURE_DEPS = 32 };
+struct wb_capture {
+    cudaGraph_t graph; /* NULL = not captured */
+    bool origin;       /* began here, rather than through an event */
+    cudaGraphNode_t last[WB_CAPTURE_DEPS]; /* what the next node depends on */
+    size_t nlast;
+};
+/* NULL for the default streams, which cannot be captured. */
+struct wb_capture *wb_capture(cudaStream_t s);
+/* Ends the capture of all streams that are captured into `g`. */
+void wb_capture_end(cudaGraph_t g);
+void wb_event_record_now(cudaEvent_t e);
 
 int wb_check_stream(cudaStream_t s);
 /* Prints what device printf has written. */

@@ -12,6 +12,7 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     unsigned long long id;
+    struct wb_capture capture;
 };
 
 struct CUevent_st {
@@ -19,6 +20,7 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     uint64_t time_ns;
+    struct wb_capture at; /* recorded during a capture: what it stands for */
 };
 
 static struct CUstream_st *streams;
@@ -35,6 +37,19 @@ int wb_check_stream(cudaStream_t s) {
     wb_unlock();
     return known ? 0 : cudaErrorInvalidResourceHandle;
 }
+
+struct wb_capture *wb_capture(cudaStream_t s) { return is_default(s) ? NULL : &s->capture; }
+
+void wb_capture_end(cudaGraph_t g) {
+    wb_lock();
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        if (s->capture.graph == g) s->capture = (struct wb_capture){0};
+    for (struct CUevent_st *e = events; e; e = e->next)
+        if (e->at.graph == g) e->at = (struct wb_capture){0};
+    wb_unlock();
+}
+
+static bool captured(cudaStream_t s) { return !is_default(s) && s->capture.graph; }
 
 static int check_event(cudaEvent_t e) {
     wb_lock();
@@ -97,16 +112,31 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 
 static cudaError_t sync_stream(cudaStream_t s) {
     int error = wb_check_stream(s);
+    if (!error && captured(s)) error = cudaErrorStreamCaptureUnsupported;
     return wb_return(error ? error : wb_sync());
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s) { return sync_stream(s); }
 cudaError_t cudaStreamQuery(cudaStream_t s) { return sync_stream(s); }
 
+/* Waiting for an event of a capture draws the stream into it. */
+static int join(struct wb_capture *c, const struct wb_capture *at) {
+    if (c->graph && c->graph != at->graph) return cudaErrorStreamCaptureMerge;
+    c->graph = at->graph;
+    for (size_t i = 0; i < at->nlast; i++) {
+        if (c->nlast == WB_CAPTURE_DEPS) return cudaErrorNotSupported;
+        c->last[c->nlast++] = at->last[i];
+    }
+    return 0;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
-    return wb_return(error ? error : check_event(e));
+    if (!error) error = check_event(e);
+    if (!error && e->at.graph) error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
+    else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
+    return wb_return(error);
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags) {
@@ -144,19 +174,17 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, uns
 cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *data, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
+    if (!error && captured(s)) error = cudaErrorStreamCaptureUnsupported;
+    if (!error && !callback) error = cudaErrorInvalidValue;
     if (error) return wb_return(error);
-    if (!callback) return wb_return(cudaErrorInvalidValue);
     callback(s, (cudaError_t)wb_sync(), data);
     return cudaSuccess;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data) {
-    int error = wb_check_stream(s);
-    if (!error && !function) error = cudaErrorInvalidValue;
-    if (!error) error = wb_sync(); /* not called when the context is broken */
-    if (error) return wb_return(error);
-    function(data);
-    return cudaSuccess;
+    if (!function) return wb_return(cudaErrorInvalidValue);
+    struct wb_command c = {.kind = WB_HOST, .host = {function, data}};
+    return wb_return(wb_issue(s, &c));
 }
 
 /* ---- events ---- */
@@ -191,13 +219,20 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
     return cudaSuccess;
 }
 
+void wb_event_record_now(cudaEvent_t e) {
+    if (check_event(e)) return; /* a graph may outlive its events */
+    e->recorded = true;
+    e->time_ns = wb_time_ns();
+    e->at = (struct wb_capture){0};
+}
+
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
     (void)flags;
     int error = check_event(e);
     if (!error) error = wb_check_stream(s);
     if (error) return wb_return(error);
-    e->recorded = true;
-    e->time_ns = wb_time_ns();
+    if (captured(s)) e->at = s->capture;
+    else wb_event_record_now(e);
     return cudaSuccess;
 }
 
@@ -205,6 +240,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return cudaEventRec
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     int error = check_event(e);
+    if (!error && e->at.graph) error = cudaErrorCapturedEvent;
     return wb_return(error ? error : wb_sync());
 }
 

@@ -93,9 +93,23 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
     return 0;
 }
 
-int wb_fill(void *to, size_t pitch, int value, size_t width, size_t rows) {
+/* Wider elements go as a pattern, in pieces. */
+static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows) {
+    uint8_t piece[16 << 10];
+    int error = 0;
+    for (size_t i = 0; i < sizeof piece; i += unit) memcpy(piece + i, &value, unit);
+    for (size_t r = 0; !error && r < rows; r++)
+        for (size_t at = 0; !error && at < width * unit; at += sizeof piece) {
+            size_t n = smaller(width * unit - at, sizeof piece);
+            error = wb_write((uint64_t)(to + r * pitch + at), n, piece, n, n, 1);
+        }
+    return error;
+}
+
+int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows) {
     if (!width || !rows) return 0;
     wb_managed_to_device();
+    if (unit != 1) return fill_pattern(to, pitch, value, unit, width, rows);
     struct wb_req_fill q = {.address = (uint64_t)to, .pitch = pitch, .width = width, .rows = rows,
                             .value = (uint8_t)value};
     return wb_ask(fill, &q, NULL);
