@@ -199,10 +199,12 @@ enum mem_stat { STAT_REQUESTS, STAT_LANES, STAT_SECTORS, STAT_IDEAL, STAT_WAVEFR
 /* What the last execution of a memory instruction looked like: the relative addresses decide the counts. */
 struct mem_memo {
     s32 relative[32]; /* to the first active lane; 0 for inactive ones */
-    u32 mask, phase;  /* phase: the first address modulo what the counts depend on */
+    u32 mask;
+    u32 known;        /* bit p: sectors_at[p] holds the sectors for a first address of p modulo 32 */
+    u8 sectors_at[32];
     s32 low, high;    /* range of relative */
     u32 bits;         /* or of relative: alignment */
-    u32 lanes, sectors, ideal, wavefronts, min_wavefronts, operations, max;
+    u32 lanes, packed, wavefronts, min_wavefronts, max; /* packed: sectors if perfectly packed */
     u8 valid, shape;  /* SHAPE_… */
     int allocation;   /* the last one hit, or -1 */
 };

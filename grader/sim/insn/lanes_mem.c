@@ -105,21 +105,22 @@ static void move(const struct exec *x, const struct mem_desc *d, unsigned char *
 
 /* ---- the pattern of an access ---- */
 
-static inline void count(u64 *s, const struct mem_memo *m) {
+static inline void count(u64 *s, struct mem_memo *m, u32 phase, u8 space, u32 span) {
+    if (__builtin_expect(!(m->known >> phase & 1), 0)) pattern_sectors(m, phase, space, span);
+    u32 sectors = m->sectors_at[phase];
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += m->lanes;
-    s[STAT_SECTORS] += m->sectors;
-    s[STAT_IDEAL] += m->ideal;
+    s[STAT_SECTORS] += sectors;
+    s[STAT_IDEAL] += sectors < m->packed ? sectors : m->packed;
     s[STAT_WAVEFRONTS] += m->wavefronts;
     s[STAT_MIN_WAVEFRONTS] += m->min_wavefronts;
-    s[STAT_OPS] += m->operations;
+    s[STAT_OPS] += m->lanes;
     s[STAT_SERIAL] += m->max;
     if (m->max > s[STAT_MAX]) s[STAT_MAX] = m->max;
 }
 
-/* Fills rel; returns false where lanes lie further apart than 32 bits tell. `period`: what counts depend on the
- * first address modulo. */
-static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u32 period, u8 space, u32 span, s32 *rel) {
+/* Fills rel; returns false where lanes lie further apart than 32 bits tell. */
+static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span, s32 *rel) {
     u64 base = ea[__builtin_ctz(mask)], far = 0;
     u32 diff = 0;
     if (mask == ~0u) {
@@ -138,8 +139,7 @@ static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u32 perio
         }
     }
     if (far >> 31) return false;
-    if (diff | (m->mask ^ mask) | (m->phase ^ ((u32)base & (period - 1))) | !m->valid)
-        pattern_fill(m, rel, mask, (u32)base & (period - 1), space, span);
+    if (__builtin_expect((diff | (m->mask ^ mask) | !m->valid) != 0, 0)) pattern_fill(m, rel, mask, space, span);
     return true;
 }
 
@@ -233,8 +233,9 @@ static void access_global(struct exec *x, const struct op *o, const struct mem_d
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
     u64 base = ea[__builtin_ctz(mask)];
-    bool near = relate(m, ea, mask, 32, d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL, span, rel);
-    if (near) count(x->stats[stat], m);
+    u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
+    bool near = relate(m, ea, mask, space, span, rel);
+    if (near) count(x->stats[stat], m, (u32)base & 31, space, span);
     if (!near) pattern_count_far(x->stats[stat], ea, mask, span);
     if (!near || !global_fits(x, d, m, base, span)) {
         global_slow(x, o, d, ea, mask);
@@ -258,16 +259,31 @@ static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_
     return false;
 }
 
-static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+static void unwritten_shared(struct exec *x, const struct op *o, unsigned lane, u64 offset, u32 span) {
+    report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes of shared memory that nothing wrote, at offset %llu", span,
+                 (unsigned long long)offset);
+}
+
+/* Words of the shadow, all lanes at once: the usual width. */
+static bool words_written(const unsigned char *w, const s32 *rel) {
+    u32 all = 0x01010101;
+    LANES all &= *(const u32 *)(w + rel[l]);
+    return all == 0x01010101;
+}
+
+static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel, u32 mask, u8 shape) {
     u32 span = (u32)d->width * d->count;
-    unsigned char *w = x->shared_written;
-    ACTIVE(mask) {
-        if (d->verb != MEM_LOAD)
-            memset(w + ea[l], 1, span);
-        else if (!all_written(w + ea[l], span))
-            report_fault(x, SIM_FAULT_UNINITIALISED, o, l, ea[l], "reads %u bytes of shared memory that nothing wrote, at offset %llu",
-                         span, (unsigned long long)ea[l]);
+    unsigned char *w = x->shared_written + base;
+    if (d->verb != MEM_LOAD) {
+        if (shape == SHAPE_DENSE) memset(w, 1, 32 * span);
+        else if (span == 4) ACTIVE(mask) *(u32 *)(w + rel[l]) = 0x01010101;
+        else ACTIVE(mask) memset(w + rel[l], 1, span);
+        return;
     }
+    if (shape == SHAPE_UNIFORM && all_written(w, span)) return;
+    if (shape == SHAPE_DENSE && all_written(w, 32 * span)) return;
+    if (span == 4 && words_written(w, rel)) return;
+    ACTIVE(mask) if (!all_written(w + rel[l], span)) unwritten_shared(x, o, l, base + (u64)(s64)rel[l], span);
 }
 
 static void access_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
@@ -275,8 +291,8 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
     u64 base = ea[__builtin_ctz(mask)], low;
-    bool near = relate(m, ea, mask, 4, SPACE_SHARED, span, rel);
-    if (near) count(x->stats[stat], m);
+    bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
+    if (near) count(x->stats[stat], m, 0, SPACE_SHARED, span);
     low = base + (u64)(s64)m->low;
     bool fits = near && low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
                 !(((u32)base | m->bits) & (span - 1));
@@ -286,7 +302,7 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
         base = ea[__builtin_ctz(mask)];
         LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
     }
-    if (x->sanitize) shadow_shared(x, o, d, ea, mask);
+    if (x->sanitize) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
     move(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
 }
 
@@ -328,7 +344,7 @@ static void access_local(struct exec *x, const struct op *o, const struct mem_de
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
-    if (relate(m, ea, mask, 4, SPACE_LOCAL, span, rel)) count(x->stats[stat], m);
+    if (relate(m, ea, mask, SPACE_LOCAL, span, rel)) count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
     ACTIVE(mask) {
         if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u))) continue;
         report_fault(x, ea[l] + span <= x->local_bytes ? SIM_FAULT_MISALIGNED : SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
@@ -427,18 +443,14 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
 }
 bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
     if (!shared_allowed(x, o, d, lane, offset)) return false;
-    u64 one[32];
-    one[lane] = offset;
-    struct mem_desc load = *d, store = *d;
-    load.verb = MEM_LOAD;
-    store.verb = MEM_STORE;
-    if (x->sanitize) shadow_shared(x, o, &load, one, 1u << lane);
-    if (x->sanitize) shadow_shared(x, o, &store, one, 1u << lane);
+    if (!x->sanitize) return true;
+    if (!all_written(x->shared_written + offset, d->width)) unwritten_shared(x, o, lane, offset, d->width);
+    memset(x->shared_written + offset, 1, d->width);
     return true;
 }
 void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask) {
     s32 rel[32];
-    bool near = relate(&x->memos[stat], ea, mask, space == SPACE_SHARED ? 4 : 32, space, d->width, rel);
-    if (near) count(x->stats[stat], &x->memos[stat]);
+    bool near = relate(&x->memos[stat], ea, mask, space, d->width, rel);
+    if (near) count(x->stats[stat], &x->memos[stat], (u32)ea[__builtin_ctz(mask)] & 31, space, d->width);
     else pattern_count_far(x->stats[stat], ea, mask, d->width);
 }

@@ -103,27 +103,33 @@ static void set_shape(struct mem_memo *m, const s32 *rel, u32 mask, u32 span) {
     m->shape = uniform ? SHAPE_UNIFORM : dense ? SHAPE_DENSE : SHAPE_ANY;
 }
 
-void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u32 phase, u8 space, u32 span) {
+/* Absolute addresses with the given phase: positive, else a multiple of all units. */
+static void absolute(s64 *address, const s32 *rel, u32 phase) {
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
+}
+
+void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span) {
     s64 address[32];
-    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40); /* positive; a multiple of all units */
+    absolute(address, rel, 0);
     memcpy(m->relative, rel, sizeof m->relative);
     m->mask = mask;
-    m->phase = phase;
+    m->known = 0;
     m->valid = true;
-    m->lanes = m->operations = (u32)__builtin_popcount(mask);
-    m->sectors = m->ideal = m->wavefronts = m->min_wavefronts = 0;
+    m->lanes = (u32)__builtin_popcount(mask);
+    m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
     m->max = multiplicity(rel, mask);
+    m->wavefronts = m->min_wavefronts = 0;
     set_shape(m, rel, mask, span);
-    if (space == SPACE_SHARED) {
-        shared_wavefronts(m, address, mask, span);
-    } else if (space == SPACE_LOCAL) {
-        m->sectors = local_sectors(address, mask, span);
-    } else {
-        m->sectors = units(address, mask, span, SECTOR);
-        m->ideal = min_u32(m->sectors, (m->lanes * span + SECTOR - 1) / SECTOR);
-        m->wavefronts = units(address, mask, 1, 1); /* distinct addresses: replays of a constant load */
-        m->min_wavefronts = 1;
-    }
+    if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, span);
+    if (space == SPACE_CONST) m->wavefronts = units(address, mask, 1, 1), m->min_wavefronts = 1; /* distinct addresses */
+}
+
+void pattern_sectors(struct mem_memo *m, u32 phase, u8 space, u32 span) {
+    s64 address[32];
+    absolute(address, m->relative, phase);
+    u32 n = space == SPACE_SHARED ? 0 : space == SPACE_LOCAL ? local_sectors(address, m->mask, span) : units(address, m->mask, span, SECTOR);
+    m->sectors_at[phase] = (u8)n;
+    m->known |= 1u << phase;
 }
 
 void pattern_count_far(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {

@@ -2,8 +2,10 @@
 #pragma once
 #include "grader/sim/core/core.h"
 
-/* Fills a memo from relative addresses (0 for inactive lanes). `phase`: the first active lane's address modulo the
- * space's period (32 for global, 4 for shared and local). `span`: bytes a lane accesses. */
-void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u32 phase, u8 space, u32 span);
+/* Fills a memo from relative addresses (0 for inactive lanes), but for what depends on the first address. `span`: bytes
+ * a lane accesses. */
+void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span);
+/* Fills sectors_at[phase], for a first active lane's address of `phase` modulo 32. */
+void pattern_sectors(struct mem_memo *m, u32 phase, u8 space, u32 span);
 /* Adds the counts of lanes that lie too far apart for a memo: each lane its own sectors. */
 void pattern_count_far(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span);
