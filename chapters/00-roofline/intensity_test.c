@@ -106,5 +106,6 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 64}},
-         .timed = {{1 << 20, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 80, .technique = 20, .speed = 0}, .tests = tests);
+         .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 80, .technique = 20, .speed = 0}, .tests = tests,
+         .baseline = "1-counted");

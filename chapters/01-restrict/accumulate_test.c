@@ -106,6 +106,6 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(accumulate, .chapter = "01-restrict", .title = "Integer matrix product that keeps its sum in a register",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{256, 64, 128}}, .timed = {{512, 256, 512}}, .reference = reference, .bytes = bytes,
+         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference, .bytes = bytes,
          .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
          .baseline = "1-unqualified");

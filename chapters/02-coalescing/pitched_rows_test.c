@@ -96,5 +96,5 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{40, 1001, 16}},
-         .timed = {{500, 1001, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .timed = {{250, 1001, 8}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-compact");

@@ -1,4 +1,4 @@
-// expect: RTE
+// expect: WA
 // Both halves of a step in one kernel: a thread moves while its neighbours still read where it was.
 
 struct particle {

@@ -1,4 +1,4 @@
-// expect: RTE
+// expect: WA
 // The steps go back and forth between out and in: the input is overwritten.
 
 __global__ void smooth(float *__restrict__ to, const float *__restrict__ from, int rows, int cols)

@@ -1,4 +1,4 @@
-// expect: WA
+// expect: RTE
 // The tiles change places, the elements within a tile do not.
 
 constexpr int TILE = 32;

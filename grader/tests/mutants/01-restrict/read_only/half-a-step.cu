@@ -1,10 +1,10 @@
-// expect: RTE
-// The loop advances by a block, not by the grid: numbers are computed several times by different blocks, and written by all of them at once.
+// expect: PART
+// Steps of half the grid: each number is computed twice, by two threads that write the same.
 
 __global__ void rotate(float *__restrict__ out_re, float *__restrict__ out_im, const float *__restrict__ re,
                        const float *__restrict__ im, const float *__restrict__ rotation, int n)
 {
-    int step = blockDim.x;
+    int step = gridDim.x * blockDim.x / 2;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         out_re[i] = re[i] * rotation[0] - im[i] * rotation[1];
         out_im[i] = re[i] * rotation[1] + im[i] * rotation[0];

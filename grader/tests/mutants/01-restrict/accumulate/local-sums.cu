@@ -1,5 +1,6 @@
 // expect: PART
-// The sum is volatile: it lives in local memory and is stored at each step.
+// Four partial sums in an array that the data indexes: it lives in local memory, and each step stores there.
+
 __global__ void accumulate_kernel(int *__restrict__ c, const int *__restrict__ a, const int *__restrict__ b, int n,
                                   int k, int m)
 {
@@ -8,10 +9,10 @@ __global__ void accumulate_kernel(int *__restrict__ c, const int *__restrict__ a
     if (i >= n) return;
 
     const int *row = a + (size_t)i * k;
-    volatile int sum = c[(size_t)i * m + j];
+    int part[4] = {c[(size_t)i * m + j], 0, 0, 0};
     for (int l = 0; l < k; l++)
-        sum = sum + row[l] * b[(size_t)l * m + j];
-    c[(size_t)i * m + j] = sum;
+        part[row[l] & 3] += row[l] * b[(size_t)l * m + j];
+    c[(size_t)i * m + j] = part[0] + part[1] + part[2] + part[3];
 }
 
 extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m)
