@@ -117,9 +117,11 @@ static bool map_pages(uint64_t address, uint64_t bytes) {
 }
 
 int wb_managed_add(uint64_t address, uint64_t bytes) {
+    int error;
+    if (!wb_device(&error)) return error; /* reserves the addresses */
     struct region *r = malloc(sizeof *r);
     if (!r) return cudaErrorMemoryAllocation;
-    int error = to_host(); /* what is there already comes to the host, and the new one joins it */
+    error = to_host(); /* what is there already comes to the host, and the new one joins it */
     wb_lock();
     *r = (struct region){.next = regions, .address = address, .bytes = bytes};
     if (!error && !map_pages(address, bytes)) error = cudaErrorMemoryAllocation;

@@ -40,7 +40,7 @@ static const struct own_buffer *own_at(const struct server *s, uint64_t address)
 
 int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
     char name[40];
-    snprintf(name, sizeof name, "allocation %u", ++s->allocations);
+    snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
     if (*address) return 0;
     return refuse(s, WB_cudaErrorMemoryAllocation, "no room for %llu bytes: %llu of %llu bytes of device memory are in use",

@@ -1,4 +1,7 @@
 // What a CUDA programmer expects of wrong calls: each is refused, none breaks what comes after.
+// stderr: 2048 threads
+// stderr: cudaFuncAttributeMaxDynamicSharedMemorySize
+// stderr: freed twice?
 #include "check.h"
 
 __global__ void nothing(int *) {}

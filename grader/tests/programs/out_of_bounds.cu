@@ -1,6 +1,6 @@
 // One element past the end: the report names the line, the thread and how far.
 // stderr: out-of-bounds
-// stderr: out_of_bounds.cu:9
+// stderr: out_of_bounds.cu:8
 #include "check.h"
 
 __global__ void fill(int *p, int n) {
