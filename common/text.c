@@ -56,6 +56,49 @@ void text_replace(struct buf *b, const char *from, const char *to) {
     *b = out;
 }
 
+/* ---- symbol names ---- */
+
+static bool word(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$' || c == '.'; }
+
+/* One `<length><name>` of the Itanium ABI; NULL if there is none. */
+static const char *component(const char *s, const char *end, struct buf *out) {
+    size_t n = 0;
+    if (s >= end || *s < '1' || *s > '9') return NULL;
+    while (s < end && *s >= '0' && *s <= '9' && n < 4096) n = n * 10 + (size_t)(*s++ - '0');
+    if (n > (size_t)(end - s)) return NULL;
+    buf_add(out, s, n);
+    return s + n;
+}
+
+/* The name without its arguments' types; template arguments become <…>. */
+static bool demangle_one(const char *s, const char *end, struct buf *out) {
+    bool nested = s < end && *s == 'N', first = true;
+    s += nested;
+    for (const char *next; (next = component(s, end, out)); s = next, first = false)
+        if (!nested) return buf_puts(out, next < end && *next == 'I' ? "<…>" : ""), true;
+        else if (next < end && *next >= '1' && *next <= '9') buf_puts(out, "::");
+    return !first;
+}
+
+void text_demangle(struct buf *b) {
+    struct buf out = {0};
+    const char *s = buf_str(b), *end = s + b->size;
+    for (const char *at; (at = memmem(s, (size_t)(end - s), "_Z", 2));) {
+        const char *stop = at + 2;
+        while (stop < end && word(*stop)) stop++;
+        struct buf name = {0};
+        bool ok = (at == buf_str(b) || !word(at[-1])) && demangle_one(at + 2, stop, &name);
+        buf_add(&out, s, (size_t)(at - s));
+        if (ok) buf_add(&out, buf_str(&name), name.size);
+        else buf_add(&out, at, (size_t)(stop - at));
+        buf_free(&name);
+        s = stop;
+    }
+    buf_add(&out, s, (size_t)(end - s));
+    buf_free(b);
+    *b = out;
+}
+
 bool text_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
 
 bool text_ends(const char *s, const char *suffix) {

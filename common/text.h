@@ -12,5 +12,7 @@ void text_clean(struct buf *out, const char *s, size_t n, size_t limit);
 void text_name(struct buf *out, const char *s);
 /* Replaces every `from` in `b` by `to`. */
 void text_replace(struct buf *b, const char *from, const char *to);
+/* Replaces C++ symbol names (`_Z9transposePfPKfii`) by what the source calls them (`transpose`). */
+void text_demangle(struct buf *b);
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);

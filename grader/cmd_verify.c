@@ -149,8 +149,9 @@ static bool says(const struct result *r, const char *word) {
 }
 
 /* "WA", "RTE race", "WA|RTE": a verdict or several, then words of the message. */
-static bool as_expected(const struct subject *s, const char *expect) {
-    char list[64], word[64] = "";
+static bool as_expected(const struct subject *s, const char *line) {
+    char expect[160], list[64], word[64] = "";
+    snprintf(expect, sizeof expect, "%.*s", (int)strcspn(line, "\r\n"), line);
     if (sscanf(expect, "%63s %63[^\n]", list, word) < 1) return false;
     bool found = false;
     char *rest = NULL;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FAILURES_IN_FULL = 3 };
+enum { FAILURES_IN_FULL = 2 };
 
 const char *ink(const struct report_style *s, enum ink i) {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
@@ -64,7 +64,8 @@ static void wrapped(const char *text, unsigned indent, const struct report_style
 static void verbatim(const char *text, unsigned indent, struct buf *out) {
     while (*text) {
         size_t n = strcspn(text, "\n");
-        buf_printf(out, "%*s%.*s\n", (int)indent, "", (int)n, text);
+        if (n) buf_printf(out, "%*s%.*s", (int)indent, "", (int)n, text);
+        buf_puts(out, "\n");
         text += n + (text[n] == '\n');
     }
 }
