@@ -156,6 +156,15 @@ cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *offset,
     return cudaSuccess;
 }
 
+#if CUDART_VERSION >= 13020
+cudaError_t cudaFuncGetParamCount(const void *func, size_t *count) {
+    int error;
+    const struct wb_function *f = wb_function(func, &error);
+    if (f) *count = f->info.nparams;
+    return wb_return(f ? 0 : error);
+}
+#endif
+
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *symbol) {
     int error;
     struct wb_function *f = wb_function(symbol, &error);

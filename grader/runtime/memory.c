@@ -83,10 +83,13 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
     *out = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
     struct wb_rep_range range;
     bool device = wb_is_device(p) && !wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &range);
-    if (device && wb_is_managed(p))
-        *out = (struct cudaPointerAttributes){cudaMemoryTypeManaged, 0, (void *)p, (void *)p, {0}};
-    else if (device) *out = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)p, NULL, {0}};
-    else if (wb_host_kind(p)) *out = (struct cudaPointerAttributes){cudaMemoryTypeHost, 0, NULL, (void *)p, {0}};
+    bool managed = device && wb_is_managed(p), host = !device && wb_host_kind(p);
+    if (!device && !host) return cudaSuccess;
+    *out = (struct cudaPointerAttributes){
+        .type = managed ? cudaMemoryTypeManaged : device ? cudaMemoryTypeDevice : cudaMemoryTypeHost,
+        .devicePointer = device ? (void *)p : NULL,
+        .hostPointer = managed || host ? (void *)p : NULL,
+    };
     return cudaSuccess;
 }
 

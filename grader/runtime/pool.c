@@ -100,4 +100,14 @@ cudaError_t cudaMemAdvise(const void *p, size_t n, enum cudaMemoryAdvise advice,
     (void)n, (void)advice, (void)device;
     return hint(p, 0);
 }
+#if CUDART_VERSION >= 12020
+cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t n, struct cudaMemLocation to, unsigned flags, cudaStream_t s) {
+    (void)n, (void)to, (void)flags;
+    return hint(p, s);
+}
+cudaError_t cudaMemAdvise_v2(const void *p, size_t n, enum cudaMemoryAdvise advice, struct cudaMemLocation where) {
+    (void)n, (void)advice, (void)where;
+    return hint(p, 0);
+}
+#endif
 #endif

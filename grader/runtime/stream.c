@@ -165,6 +165,17 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
 }
 #endif
 
+/* Attributes are hints about caches and priorities. */
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id, const cudaStreamAttrValue *value) {
+    (void)id;
+    return wb_return(value ? wb_check_stream(s) : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+    int error = wb_check_stream(to);
+    return wb_return(error ? error : wb_check_stream(from));
+}
+
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, unsigned flags) {
     (void)p, (void)length, (void)flags;
     return wb_return(wb_check_stream(s));
