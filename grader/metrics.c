@@ -8,6 +8,7 @@ struct metric {
     double (*numerator)(const struct sim_counters *c), (*denominator)(const struct sim_counters *c);
     bool plain; /* a sum, no quotient */
     double empty;
+    double (*launch)(const struct tally *t); /* of the launches, no counter */
 };
 
 #define C(name) (double)c->name
@@ -22,20 +23,28 @@ struct metric {
 #undef METRIC
 #undef C
 
+static double launch_occupancy(const struct tally *t) { return t->occupancy; }
+static double launch_count(const struct tally *t) { return t->launches; }
+static double launch_blocks(const struct tally *t) { return t->blocks; }
+static double launch_threads(const struct tally *t) { return t->threads; }
+static double launch_shared(const struct tally *t) { return t->shared_bytes; }
 static double one(const struct sim_counters *c) { (void)c; return 1; }
 
 static const struct metric metrics[] = {
 #define C(name) +1
 #define IS_PLAIN(den) (sizeof #den == sizeof "1" && (#den)[0] == '1')
-#define METRIC(key, num, den, none, text) {#key, text, num_##key, den_##key, IS_PLAIN(den), none},
+#define METRIC(key, num, den, none, text) {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
 #include "grader/metrics.def"
 #undef METRIC
 #undef C
-#define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0},
+#define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
 #include "grader/sim/obs/counters.def"
 #undef COUNTER
-    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size", NULL, NULL, true, 0},
-    {"launches", "kernels launched", NULL, NULL, true, 0},
+    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size", NULL, NULL, true, 0, launch_occupancy},
+    {"launches", "kernels launched", NULL, NULL, true, 0, launch_count},
+    {"blocks", "blocks launched", NULL, NULL, true, 0, launch_blocks},
+    {"threads", "threads launched", NULL, NULL, true, 0, launch_threads},
+    {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0, launch_shared},
 };
 
 const struct metric *metric_find(const char *name) {
@@ -47,7 +56,7 @@ const struct metric *metric_find(const char *name) {
 const char *metric_text(const struct metric *m) { return m->text; }
 
 double metric_value(const struct metric *m, const struct tally *t) {
-    if (!m->numerator) return m->name[0] == 'l' ? t->launches : t->occupancy;
+    if (m->launch) return m->launch(t);
     double den = m->denominator(&t->counters);
     return den == 0 ? m->empty : m->numerator(&t->counters) / den;
 }

@@ -52,6 +52,16 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     if (e.seconds > t->longest) t->longest = e.seconds, t->bound_by = e.bound_by[0];
 }
 
+static void add_shape(struct tally *t, const struct server_launch *l) {
+    struct sim_kernel_info info;
+    sim_kernel_info(l->launch->kernel, &info);
+    const uint32_t *g = l->launch->grid, *b = l->launch->block;
+    double blocks = (double)g[0] * g[1] * g[2], shared = (double)info.static_shared + l->launch->dynamic_shared;
+    t->blocks += blocks;
+    t->threads += blocks * b[0] * b[1] * b[2];
+    if (shared > t->shared_bytes) t->shared_bytes = shared;
+}
+
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     merge(&t->counters, &r->counters);
@@ -60,6 +70,7 @@ void tally_add(struct tally *t, const struct gpu_device *d, const struct server_
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
     if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
     add_time(t, d, l);
+    add_shape(t, l);
     t->launches++;
 }
 
