@@ -57,6 +57,7 @@ bool book_open(struct err *e) {
     if (n < 0) return err_set(e, ERR_SYSTEM, "/proc/self/exe: cannot read: is /proc mounted?");
     build[n] = 0;
     *strrchr(build, '/') = 0;
+    if (text_ends(build, "/tests")) *strrchr(build, '/') = 0; /* build/tests/unit */
     char cwd[PATH_MAX];
     if (climb(build) || (getcwd(cwd, sizeof cwd) && climb(cwd))) return true;
     return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder", build);

@@ -23,7 +23,7 @@ static const char *const flags[] = {"-shared", "-Xcompiler", "-fPIC", "-cudart",
     "arch=compute_90,code=compute_90", "-lineinfo", "--no-compress"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
 
-static const struct jail_limits limits = {.cpu_seconds = 60, .memory_bytes = 4ull << 30, .file_bytes = 64 << 20,
+static const struct jail_limits limits = {.cpu_seconds = 60, .memory_bytes = 2ull << 30, .file_bytes = 64 << 20,
     .work_bytes = 512 << 20, .processes = 64, .files = 256};
 
 /* Binds of the compiler's jail: the system, the toolkit, our runtime library. */

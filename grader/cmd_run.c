@@ -29,6 +29,15 @@ static bool grade_one(const struct options *o, const struct gpu_device *d, const
     return grade_file(ex, student_file(o, ex), &go, r, e);
 }
 
+static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched, struct buf *out) {
+    for (unsigned i = 0; i < n; i++) {
+        if (results[i].verdict == V_AC || touched(results[i].ex, &results[i])) continue;
+        buf_printf(out, "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, then\n  build/grader run %s\n",
+                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name, results[i].ex->name);
+        return;
+    }
+}
+
 static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n,
                        const struct report_style *style, struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
@@ -42,7 +51,7 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
     }
     if (n > 1) {
         report_table(list, n, style, out);
-        if (untouched) buf_printf(out, "\nNot begun yet: %u. A report for one of them: build/grader run %s\n", untouched, results[n > untouched ? n - 1 : 0].ex->name);
+        if (untouched) say_where_to_begin(results, n, untouched, out);
     }
     free(list);
 }

@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     if (!options_parse(&o, argc, argv, &e)) {
         complain(&e);
-        if (e.kind == ERR_INPUT) fputs("\n", stderr), fputs(options_usage(), stderr);
+        if (argc < 2) fputs("\n", stderr), fputs(options_usage(), stderr);
+        else if (e.kind == ERR_INPUT) fputs("        (see: grader --help)\n", stderr);
         return e.kind == ERR_INPUT ? EXIT_USAGE : EXIT_BROKEN;
     }
     if (o.help || !strcmp(o.command, "help")) return fputs(options_usage(), stdout), EXIT_PASSED;

@@ -97,31 +97,47 @@ static void value(const struct technique_result *t, struct buf *out) {
                t->at_most ? "at most" : "at least", t->limit);
 }
 
+static bool same_check(const struct result *r, unsigned i, unsigned k) { return !strcmp(r->technique[i].name, r->technique[k].name); }
+
+/* Limits that stand in one test are one check: `end` is where the next one starts. */
+static bool check_passed(const struct result *r, unsigned first, unsigned *end) {
+    bool passed = true;
+    for (*end = first; *end < r->ntechnique && same_check(r, first, *end); ++*end) passed = passed && r->technique[*end].passed;
+    return passed;
+}
+
+static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s, struct buf *out) {
+    if (t->line && !strcmp(t->file, r->file)) {
+        buf_printf(out, "%9s%s%u |%s ", "", ink(s, INK_DIM), t->line, ink(s, INK_NONE));
+        source_line(&r->source, t->line, true, out);
+        buf_puts(out, "\n");
+    }
+    wrapped(t->reason, 9, s, out);
+}
+
+static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s, struct buf *out) {
+    const struct technique_result *last = &r->technique[end - 1]; /* a test ends at the limit that it fails */
+    buf_printf(out, "    %s%s%s %s%s%s", ink(s, passed ? INK_GOOD : INK_WARN), passed ? "ok  " : "FAIL", ink(s, INK_NONE),
+               passed ? "" : ink(s, INK_BOLD), last->name, passed ? "" : ink(s, INK_NONE));
+    if (!passed && last->file[0]) buf_printf(out, "  %s:%u", last->file, last->line);
+    buf_puts(out, "\n");
+    for (unsigned i = first; i < end; i++) {
+        if (!r->technique[i].metric[0]) continue;
+        buf_printf(out, "%9s%s", "", r->technique[i].passed ? "" : ink(s, INK_WARN));
+        value(&r->technique[i], out);
+        buf_printf(out, "%s\n", r->technique[i].passed ? "" : ink(s, INK_NONE));
+    }
+    if (!passed) failing(r, last, s, out);
+}
+
 static void technique(const struct result *r, const struct report_style *s, struct buf *out) {
-    unsigned passed = 0;
-    for (unsigned i = 0; i < r->ntechnique; i++) passed += r->technique[i].passed;
-    if (!r->ntechnique) return;
-    buf_printf(out, "  %-10s %s%u of %u checks%s\n", "technique", ink(s, passed == r->ntechnique ? INK_GOOD : INK_WARN), passed, r->ntechnique, ink(s, INK_NONE));
-    for (unsigned i = 0; i < r->ntechnique; i++) {
-        const struct technique_result *t = &r->technique[i];
-        buf_printf(out, "    %s%s%s %s%s%s", ink(s, t->passed ? INK_GOOD : INK_WARN), t->passed ? "ok  " : "FAIL", ink(s, INK_NONE),
-                   t->passed ? "" : ink(s, INK_BOLD), t->name, t->passed ? "" : ink(s, INK_NONE));
-        if (!t->passed && t->file[0]) buf_printf(out, "  %s:%u", t->file, t->line);
-        buf_puts(out, "\n");
-        if (!t->metric[0]) {
-            wrapped(t->reason, 9, s, out);
-            continue;
-        }
-        buf_printf(out, "%9s", "");
-        value(t, out);
-        buf_puts(out, "\n");
-        if (t->passed) continue;
-        if (t->line && !strcmp(t->file, r->file)) {
-            buf_printf(out, "%9s%s%u |%s ", "", ink(s, INK_DIM), t->line, ink(s, INK_NONE));
-            source_line(&r->source, t->line, true, out);
-            buf_puts(out, "\n");
-        }
-        wrapped(t->reason, 9, s, out);
+    unsigned passed = 0, checks = 0;
+    for (unsigned i = 0, end; i < r->ntechnique; i = end, checks++) passed += check_passed(r, i, &end);
+    if (!checks) return;
+    buf_printf(out, "  %-10s %s%u of %u checks%s\n", "technique", ink(s, passed == checks ? INK_GOOD : INK_WARN), passed, checks, ink(s, INK_NONE));
+    for (unsigned i = 0, end; i < r->ntechnique; i = end) {
+        bool ok = check_passed(r, i, &end);
+        one_check(r, i, end, ok, s, out);
     }
 }
 
@@ -193,7 +209,7 @@ void report_text(const struct result *r, const struct gpu_device *d, const struc
 static void first_fault(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC) {
-            buf_puts(out, r->cases[i].name);
+            buf_printf(out, "%s: %.*s", r->cases[i].name, (int)strcspn(r->cases[i].message, "\n"), r->cases[i].message);
             return;
         }
     for (unsigned i = 0; i < r->ntechnique; i++)

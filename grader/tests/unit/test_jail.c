@@ -1,0 +1,241 @@
+/* test_jail.c — the jail holds, and hands out what it should. Expectations are the kernel's own behaviour. */
+#include "grader/jail.h"
+#include "grader/tests/unit/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct jail_job base(enum jail_kind kind) {
+    struct jail_job j = {.kind = kind, .limits = {.cpu_seconds = 3, .memory_bytes = 256 << 20, .file_bytes = 1 << 20,
+        .work_bytes = 4 << 20, .processes = 16, .files = 64}};
+    j.binds = jail_system_binds(kind, &j.nbinds);
+    return j;
+}
+
+static struct jail_result run(const struct jail_job *job, double seconds) {
+    struct err e = {0};
+    struct jail_result r;
+    struct jail *j = jail_start(job, &e);
+    ck_assert_msg(j != NULL, "%s", e.text);
+    jail_wait(j, seconds, &r);
+    return r;
+}
+
+static struct jail_result shell(const char *script, const char *take) {
+    static const char *const env[] = {"PATH=/usr/bin", NULL};
+    const char *argv[] = {"/usr/bin/sh", "-c", script, NULL};
+    struct jail_job j = base(JAIL_COMPILER);
+    j.argv = argv, j.env = env, j.take = take;
+    return run(&j, 3);
+}
+
+static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *data, double seconds) {
+    struct jail_job j = base(kind);
+    j.inside = f, j.inside_data = data;
+    return run(&j, seconds);
+}
+
+START_TEST(probe_holds) {
+    struct err e = {0};
+    ck_assert_msg(jail_probe(&e), "%s", e.text);
+}
+END_TEST
+
+START_TEST(output_and_status) {
+    struct jail_result r = shell("echo one; echo two >&2; exit 7", NULL);
+    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.code, 7);
+    ck_assert_str_eq(buf_str(&r.output), "one\ntwo\n");
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(file_is_handed_out) {
+    struct jail_result r = shell("printf abc >out", "out");
+    ck_assert(r.has_taken);
+    ck_assert_str_eq(buf_str(&r.taken), "abc");
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(link_is_not_handed_out) {
+    struct jail_result r = shell("ln -s /usr/bin/sh out", "out");
+    ck_assert(!r.has_taken);
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(given_files_are_there) {
+    struct jail_file file = {"in.txt", "hello", 5};
+    const char *argv[] = {"/usr/bin/cat", "in.txt", NULL};
+    struct jail_job j = base(JAIL_COMPILER);
+    j.argv = argv, j.files = &file, j.nfiles = 1;
+    struct jail_result r = run(&j, 3);
+    ck_assert_str_eq(buf_str(&r.output), "hello");
+    jail_result_free(&r);
+}
+END_TEST
+
+/* Paths that exist on the machine and must not exist inside. */
+START_TEST(sees_nothing_of_the_machine) {
+    struct jail_result r = shell("ls /etc/passwd /proc/1 /home /root /sys /var 2>/dev/null; echo end", NULL);
+    ck_assert_str_eq(buf_str(&r.output), "end\n");
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(root_is_read_only) {
+    struct jail_result r = shell("for p in /x /usr/lib/x /usr/bin/x /dev/x /etc/x; do touch $p && echo $p; done 2>/dev/null; touch /work/x && echo only", NULL);
+    ck_assert_str_eq(buf_str(&r.output), "only\n");
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(folder_is_limited) {
+    struct jail_result r = shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || break; i=$((i+1)); done; echo $i", NULL);
+    int files = atoi(buf_str(&r.output));
+    for (const char *p = buf_str(&r.output); *p; p++)
+        if (*p == '\n' && p[1]) files = atoi(p + 1);
+    ck_assert_int_ge(files, 7); /* 4 MiB hold eight files of 500 kB */
+    ck_assert_int_le(files, 8);
+    jail_result_free(&r);
+}
+END_TEST
+
+static int sleep_long(void *data) {
+    (void)data;
+    signal(SIGTERM, SIG_IGN);
+    sleep(60);
+    return 0;
+}
+START_TEST(wall_clock_ends_it) {
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    struct jail_result r = inside(JAIL_HOST, sleep_long, NULL, 0.3);
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    ck_assert_int_eq(r.end, JAIL_TIMEOUT);
+    ck_assert_double_lt((double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec), 1.5);
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(survivors_die) {
+    struct jail_result r = shell("setsid sleep 60 & setsid sleep 60 & echo left", NULL);
+    ck_assert_int_eq(r.end, JAIL_EXITED); /* and jail_wait returned at once, or this test would time out */
+    jail_result_free(&r);
+}
+END_TEST
+
+static int crash(void *data) { (void)data, raise(SIGSEGV); return 0; }
+static int print_much(void *data) {
+    char line[4096];
+    (void)data;
+    memset(line, 'x', sizeof line);
+    for (;;)
+        if (write(1, line, sizeof line) < 0) return 0;
+}
+static int open_socket(void *data) { (void)data; return socket(AF_INET, SOCK_STREAM, 0) >= 0; }
+static int trace(void *data) { (void)data; return (int)syscall(SYS_ptrace, 0, 0, 0, 0); }
+static int make_namespace(void *data) { (void)data; return fork() >= 0 && syscall(SYS_unshare, 0x10000000) == 0; }
+static int eat_memory(void *data) {
+    (void)data;
+    for (int i = 0; i < 1024; i++) {
+        char *p = malloc(16 << 20);
+        if (!p) return i;
+        memset(p, 1, 16 << 20);
+    }
+    return 200;
+}
+
+START_TEST(ends_are_told_apart) {
+    struct jail_result r = inside(JAIL_HOST, crash, NULL, 3);
+    ck_assert_int_eq(r.end, JAIL_SIGNALLED);
+    ck_assert_int_eq(r.signal, SIGSEGV);
+    jail_result_free(&r);
+    r = inside(JAIL_HOST, print_much, NULL, 3);
+    ck_assert_int_eq(r.end, JAIL_OUTPUT);
+    ck_assert_uint_eq(r.output.size, 1 << 20);
+    jail_result_free(&r);
+    r = inside(JAIL_HOST, eat_memory, NULL, 3);
+    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_le(r.code, 16); /* 256 MiB hold at most sixteen of 16 MiB */
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(violations) {
+    static int (*const attempts[])(void *) = {open_socket, trace, make_namespace};
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        struct jail_result r = inside(JAIL_HOST, attempts[i], NULL, 3);
+        ck_assert_int_eq(r.end, JAIL_VIOLATION);
+        jail_result_free(&r);
+    }
+    struct jail_result r = inside(JAIL_COMPILER, open_socket, NULL, 3); /* fails there, and does no harm */
+    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.code, 0);
+    jail_result_free(&r);
+}
+END_TEST
+
+static int other_fd(void *data) {
+    int *fds = data; /* the one passed as 3, and one that was not */
+    char c;
+    bool passed = read(3, &c, 1) == 1 && c == 'k', hidden = fcntl(fds[1], F_GETFD) < 0;
+    for (int i = 5; i < 256; i++) hidden = hidden && fcntl(i, F_GETFD) < 0;
+    return passed && hidden ? 0 : 1;
+}
+START_TEST(only_given_descriptors) {
+    int pipe_fds[2], secret[2];
+    ck_assert(pipe(pipe_fds) == 0 && pipe(secret) == 0);
+    ck_assert(write(pipe_fds[1], "k", 1) == 1);
+    int hidden = fcntl(secret[0], F_DUPFD, 99), fds[2] = {pipe_fds[0], hidden};
+    struct jail_fd map = {pipe_fds[0], 3};
+    struct jail_job j = base(JAIL_HOST);
+    j.inside = other_fd, j.inside_data = fds, j.fds = &map, j.nfds = 1;
+    struct jail_result r = run(&j, 3);
+    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.code, 0);
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(missing_program_is_our_fault) {
+    const char *argv[] = {"/usr/bin/no-such-program", NULL};
+    struct jail_job j = base(JAIL_COMPILER);
+    j.argv = argv;
+    struct jail_result r = run(&j, 3);
+    ck_assert_int_eq(r.end, JAIL_BROKEN);
+    ck_assert_ptr_nonnull(strstr(r.why, "start of the program"));
+    jail_result_free(&r);
+}
+END_TEST
+
+UNIT_SUITE(jail) {
+    Suite *s = suite_create("jail");
+    TCase *t = tcase_create("jail");
+    tcase_set_timeout(t, 20);
+    tcase_add_test(t, probe_holds);
+    tcase_add_test(t, output_and_status);
+    tcase_add_test(t, file_is_handed_out);
+    tcase_add_test(t, link_is_not_handed_out);
+    tcase_add_test(t, given_files_are_there);
+    tcase_add_test(t, sees_nothing_of_the_machine);
+    tcase_add_test(t, root_is_read_only);
+    tcase_add_test(t, folder_is_limited);
+    tcase_add_test(t, wall_clock_ends_it);
+    tcase_add_test(t, survivors_die);
+    tcase_add_test(t, ends_are_told_apart);
+    tcase_add_test(t, violations);
+    tcase_add_test(t, only_given_descriptors);
+    tcase_add_test(t, missing_program_is_our_fault);
+    suite_add_tcase(s, t);
+    return s;
+}
