@@ -2,6 +2,7 @@
  * for the other warps (PTX ISA, "barrier"). Lanes of one warp that arrive from different places are a divergent barrier,
  * which __syncthreads forbids: reported. */
 #include "grader/sim/core/core.h"
+#include "grader/sim/mem/race.h"
 
 static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
     return r == REF_NONE ? otherwise : ((const u32 *)(x->base[r >> 30] + (r & 0x3fffffff)))[__builtin_ctz(mask)];
@@ -58,6 +59,7 @@ static void check_one(struct exec *x, u32 id) {
     }
     bool complete = b->expected ? (at + b->arrived) * 32 >= b->expected : at == alive;
     if (!complete || (!at && !b->expected)) return;
+    race_next_interval(block, x->worker->launch);
     struct barrier done = *b;
     *b = (struct barrier){0};
     release(x, id, &done);

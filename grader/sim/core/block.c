@@ -1,5 +1,6 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
 #include "grader/sim/core/core.h"
+#include "grader/sim/mem/race.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -12,8 +13,10 @@ static unsigned char *pages(size_t bytes) {
 
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
+static size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->granule_shift) + 32) * sizeof(u32); }
+
 struct block_layout {
-    size_t warps, values, shared, written, specials, frames, local, total;
+    size_t warps, values, shared, written, race_write, race_read, specials, frames, local, total;
 };
 
 static struct block_layout layout(const struct launch *l) {
@@ -23,6 +26,8 @@ static struct block_layout layout(const struct launch *l) {
     b.values = at, at += round_up(l->code->block_bytes);
     b.shared = at, at += round_up(l->shared_bytes);
     b.written = at, at += round_up(l->shared_bytes);
+    b.race_write = at, at += round_up(stamps_bytes(l));
+    b.race_read = at, at += round_up(stamps_bytes(l));
     b.specials = at, at += (size_t)l->nwarps * W_SLOTS * SLOT_BYTES;
     b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
@@ -84,6 +89,8 @@ bool block_allocate(struct launch *l, struct block *b) {
     b->values = p + at.values;
     b->shared = p + at.shared;
     b->shared_written = p + at.written;
+    b->race_write = (u32 *)(p + at.race_write);
+    b->race_read = (u32 *)(p + at.race_read);
     fill_values(l, b->values);
     for (u32 i = 0; i < l->nwarps; i++) {
         struct warp *w = &b->warps[i];
@@ -101,6 +108,25 @@ void block_free(struct block *b) {
     b->warps = NULL;
 }
 
+/* ---- intervals between barriers ---- */
+
+static void forget_stamps(struct block *b, const struct launch *l) {
+    memset(b->race_write, 0, stamps_bytes(l));
+    memset(b->race_read, 0, stamps_bytes(l));
+    b->interval = 1;
+}
+
+void race_next_interval(struct block *b, const struct launch *l) {
+    if (l->sanitize && ++b->interval == RACE_INTERVALS) forget_stamps(b, l);
+}
+
+void race_next_warp_interval(struct block *b, struct warp *w, const struct launch *l) {
+    if (!l->sanitize || ++w->interval % 64) return;
+    u32 interval = b->interval; /* intervals of the warp are told modulo 64: begin anew */
+    forget_stamps(b, l);
+    b->interval = interval;
+}
+
 void block_start(struct worker *k, struct block *b, u64 linear) {
     const struct launch *l = k->launch;
     const u32 *grid = l->request->grid;
@@ -113,6 +139,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->shared, 0, l->shared_bytes);
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
+    race_next_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
         fragments_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);

@@ -4,6 +4,7 @@
  * values (`bring`), the result is computed over all of them, and each fragment takes its part (`deliver`). The usual
  * case, one fragment that holds all members, takes the same three steps without waiting. */
 #include "grader/sim/core/core.h"
+#include "grader/sim/mem/race.h"
 
 struct exchange {
     u64 a[32];
@@ -102,6 +103,7 @@ static void redux(struct exchange *e, u8 mode, bool is_signed, u32 lanes) {
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
     const struct collect_desc *d = desc_of(x, o);
     u32 strangers = 0;
+    race_next_warp_interval(x->block, x->warp, x->worker->launch);
     switch ((enum collect_kind)d->kind) {
     case COLLECT_SHFL: strangers = shuffle(e, d->mode, lanes); break;
     case COLLECT_VOTE: vote(e, d->mode, lanes); break;

@@ -53,6 +53,8 @@ struct code {
     u32 max_frame, max_local; /* with everything that it may call */
     u32 block_bytes;          /* behind BASE_BLOCK, entries only */
     bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
+    bool synchronises;        /* …and may order them, by atomics' results or flags: no race between blocks is told */
+    bool narrow;              /* accesses shared or global memory in less than words */
     bool recursive, cooperative;
     struct param_slot *slots;
     u32 nslots;
@@ -171,6 +173,7 @@ struct warp {
     struct fragment frag[32];
     unsigned char *frames, *specials, *local;
     u64 executed;     /* warp instructions, for the budget */
+    u32 interval;     /* between barriers of the warp, for races */
 };
 
 struct barrier {
@@ -187,6 +190,8 @@ struct block {
     struct warp *warps;
     unsigned char *shared, *values; /* values: BASE_BLOCK */
     unsigned char *shared_written;  /* a byte a byte */
+    u32 *race_write, *race_read;    /* stamps by granule of shared memory: lanes_race.c */
+    u32 interval;                   /* between barriers of the block, from 1 */
     struct barrier barriers[16];
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
@@ -206,6 +211,9 @@ struct mem_memo {
     u32 bits;         /* or of relative: alignment */
     u32 lanes, packed, wavefronts, min_wavefronts, max; /* packed: sectors if perfectly packed */
     u8 valid, shape;  /* SHAPE_… */
+    u8 nruns;         /* 0 = not looked at yet; see pattern_runs */
+    struct { s32 at; u32 bytes; } run[32]; /* the bytes touched, relative, as stretches without a gap */
+    u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
     int allocation;   /* the last one hit, or -1 */
 };
 enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
@@ -219,7 +227,7 @@ struct exec {
     struct block *block;
     struct worker *worker;
     bool faulted;     /* stop at the end of the segment */
-    bool sanitize;
+    bool sanitize, races_global;
     /* shortcuts into launch, worker and block */
     const struct mem_desc *mems;
     u64 (*stats)[STAT_COUNT];
@@ -229,8 +237,21 @@ struct exec {
     u32 shared_bytes, local_bytes;
 };
 
+/* How an access counts for races. */
+enum race_access { RACE_READ, RACE_WRITE, RACE_UPDATE /* atomic */ };
+
+/* Which block wrote and read each granule of global memory, of the blocks that one worker ran: 0 none, 1 + a number of
+ * a block, or many. Indexed by (address - SIM_BASE) >> granule_shift. */
+struct race_range { u64 low, high; };
+struct race_plane {
+    u16 *write, *read;
+    u32 raced;                  /* a race within this worker's blocks */
+    struct race_range *touched; /* by memory instruction: offsets from SIM_BASE */
+};
+
 struct worker {
     struct exec x;
+    struct race_plane plane;
     struct launch *launch;
     u32 index;
     struct context *contexts;
@@ -268,6 +289,8 @@ struct launch {
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize;
+    bool races_global;  /* note blocks' accesses to global memory */
+    u32 granule_shift;  /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
     unsigned nworkers;
     struct worker *workers;
 };

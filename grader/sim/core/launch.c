@@ -4,6 +4,7 @@
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. */
 #include "grader/sim/core/core.h"
+#include "grader/sim/mem/race.h"
 #include "grader/sim/timing/timing.h"
 
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
     for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;
     k->x = (struct exec){.worker = k, .mems = m->mems, .stats = k->stats, .memos = k->memos, .memory = &l->sim->memory,
-                         .shared_bytes = l->shared_bytes, .local_bytes = l->thread_local_bytes, .sanitize = l->sanitize};
+                         .shared_bytes = l->shared_bytes, .local_bytes = l->thread_local_bytes, .sanitize = l->sanitize,
+                         .races_global = l->races_global};
     k->x.base[BASE_CONST] = m->consts;
 }
 
@@ -193,6 +195,8 @@ static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->budget = s->options.instruction_budget;
     l->deadline = s->options.time_budget > 0 ? seconds_now() + s->options.time_budget : 0;
     l->sanitize = s->options.sanitize;
+    l->granule_shift = l->code->narrow ? 0 : 2;
+    l->races_global = l->sanitize && !l->code->synchronises && l->nblocks > 1;
     l->nworkers = count_workers(l);
     atomic_store(&l->fault_block, UINT64_MAX);
 }
@@ -204,7 +208,7 @@ static bool start_workers(struct launch *l) {
         worker_open(k, l, i);
         if (!add_resident(k, 1)) return false;
     }
-    return true;
+    return race_open(l);
 }
 
 static void run(struct launch *l) {
@@ -225,6 +229,8 @@ void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *ou
     launch_collect(&l, out);
     scale_to_whole(&l, out);
     reports_collect(&l, out);
+    race_report(&l, out);
+    race_close(&l);
     for (u32 i = 0; i < l.nworkers; i++) worker_close(&l.workers[i]);
     free(l.workers);
 }

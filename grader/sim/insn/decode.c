@@ -313,6 +313,8 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         }
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
+        c->synchronises |= q->synchronises;
+        c->narrow |= q->narrow;
         c->recursive |= q->recursive;
         if (q->max_frame > frame) frame = q->max_frame;
         if (q->max_local > local) local = q->max_local;

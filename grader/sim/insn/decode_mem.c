@@ -181,7 +181,8 @@ bool decode_memory(struct decoder *d) {
         return d->f->is_entry && m.verb == MEM_LOAD && !area_of(d, a->var) ? kernel_param(d, &m, a, v) : function_param(d, &m, a, v);
     struct address at;
     if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
-    if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = true;
+    if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = d->c->synchronises = true;
+    if (m.width < 4 && m.space != SPACE_LOCAL && m.space != SPACE_CONST) d->c->narrow = true;
     u32 aux = add_desc(d, &m);
     struct op *o = emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
     o->aux = aux;
@@ -221,6 +222,8 @@ bool decode_atomic(struct decoder *d) {
     if (!place(d, &m, &in->operands[first], &at)) return false;
     bool ordered = m.verb == MEM_ATOM || m.type == PTX_F32 || m.type == PTX_F64 || m.atom == ATOM_EXCH || m.atom == ATOM_CAS;
     if (m.space != SPACE_SHARED && ordered) d->c->communicates = true;
+    if (m.space != SPACE_SHARED && m.verb == MEM_ATOM) d->c->synchronises = true;
+    if (m.width < 4) d->c->narrow = true;
     u32 aux = add_desc(d, &m);
     struct op *o = emit_named(d, "atom");
     o->aux = aux;

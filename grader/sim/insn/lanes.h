@@ -7,27 +7,40 @@
 #define LANES_CAT(a, b) LANES_CAT2(a, b)
 #define ISAFN(name) LANES_CAT(name, ISA)
 
-/* The lane functions that are more than an expression. */
-#define R1(...)
-#define R2(...)
-#define R3(...)
-#define R4(...)
-#define RP(...)
-#define RM(...)
-#define RS(...)
-#define RX(...)
-#define RL(id, name, pipe, text) op_fn ISAFN(op_##id);
+#define R1(id, ...) op_fn ISAFN(op_##id);
+#define R2(id, ...) op_fn ISAFN(op_##id);
+#define R3(id, ...) op_fn ISAFN(op_##id);
+#define R4(id, ...) op_fn ISAFN(op_##id);
+#define RP(id, ...) op_fn ISAFN(op_##id);
+#define RP2(id, ...) op_fn ISAFN(op_##id);
+#define RT(id, ...) op_fn ISAFN(op_##id);
+#define RM(id, ...) op_fn ISAFN(op_##id);
+#define RS(id, ...) op_fn ISAFN(op_##id);
+#define RC(id, ...) op_fn ISAFN(op_##id);
+#define RL(id, ...) op_fn ISAFN(op_##id);
+#define RX(id, ...)
+#define RD(id, ...)
 #include "grader/sim/insn/rows.def"
 #undef R1
 #undef R2
 #undef R3
 #undef R4
 #undef RP
+#undef RP2
+#undef RT
 #undef RM
 #undef RS
-#undef RX
+#undef RC
 #undef RL
+#undef RX
+#undef RD
 extern op_fn *const ISAFN(lane_rows)[];
+
+/* lanes_race.c: an access that is in bounds. `rel` is relative to `base`, 0 for inactive lanes; `m`: its pattern, NULL
+ * where it is none. */
+void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span,
+                        enum race_access access);
+void ISAFN(race_global)(struct exec *x, struct mem_memo *m, u64 base, u32 span, enum race_access access);
 
 /* lanes_mem.c, for lanes_atom.c: addresses of all lanes; whether one lane may access, reported if not. */
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);

@@ -242,6 +242,7 @@ static void access_global(struct exec *x, const struct op *o, const struct mem_d
         return;
     }
     if (x->sanitize && !x->memory->table[m->allocation].initialised) shadow_global(x, o, d, ea, mask, m->shape);
+    if (x->races_global && space == SPACE_GLOBAL) ISAFN(race_global)(x, m, base, span, d->verb == MEM_LOAD ? RACE_READ : RACE_WRITE);
     move(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
 }
 
@@ -303,6 +304,7 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
         LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
     }
     if (x->sanitize) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
+    if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, d->verb == MEM_LOAD ? RACE_READ : RACE_WRITE);
     move(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
 }
 
@@ -446,11 +448,17 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
     if (!x->sanitize) return true;
     if (!all_written(x->shared_written + offset, d->width)) unwritten_shared(x, o, lane, offset, d->width);
     memset(x->shared_written + offset, 1, d->width);
+    static const s32 here[32];
+    ISAFN(race_shared)(x, o, NULL, offset, here, 1u << lane, d->width, RACE_UPDATE);
     return true;
 }
 void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask) {
     s32 rel[32];
-    bool near = relate(&x->memos[stat], ea, mask, space, d->width, rel);
-    if (near) count(x->stats[stat], &x->memos[stat], (u32)ea[__builtin_ctz(mask)] & 31, space, d->width);
+    struct mem_memo *m = &x->memos[stat];
+    u64 base = ea[__builtin_ctz(mask)];
+    bool near = relate(m, ea, mask, space, d->width, rel);
+    if (near) count(x->stats[stat], m, (u32)base & 31, space, d->width);
     else pattern_count_far(x->stats[stat], ea, mask, d->width);
+    if (near && x->races_global && space == SPACE_GLOBAL && global_fits(x, d, m, base, d->width))
+        ISAFN(race_global)(x, m, base, d->width, RACE_UPDATE);
 }

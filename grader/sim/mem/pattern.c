@@ -113,7 +113,7 @@ void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32
     absolute(address, rel, 0);
     memcpy(m->relative, rel, sizeof m->relative);
     m->mask = mask;
-    m->known = 0;
+    m->known = m->nruns = 0;
     m->valid = true;
     m->lanes = (u32)__builtin_popcount(mask);
     m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
@@ -122,6 +122,40 @@ void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32
     set_shape(m, rel, mask, span);
     if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, span);
     if (space == SPACE_CONST) m->wavefronts = units(address, mask, 1, 1), m->min_wavefronts = 1; /* distinct addresses */
+}
+
+/* Inserts an address into a sorted list of distinct ones. */
+static u32 insert(s32 *sorted, u32 n, s32 v) {
+    u32 i = n;
+    while (i && sorted[i - 1] >= v) i--;
+    if (i < n && sorted[i] == v) return n;
+    memmove(sorted + i + 1, sorted + i, (n - i) * sizeof *sorted);
+    sorted[i] = v;
+    return n + 1;
+}
+
+void pattern_runs(struct mem_memo *m, u32 span) {
+    s32 sorted[33];
+    u32 n = 0, runs = 0;
+    m->leaders = m->twins = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(m->mask >> l & 1)) continue;
+        u32 before = n;
+        n = insert(sorted, n, m->relative[l]);
+        if (n > before) {
+            m->leaders |= 1u << l;
+            continue;
+        }
+        for (u32 j = 0; j <= l; j++)
+            if ((m->mask >> j & 1) && m->relative[j] == m->relative[l]) m->twins |= 1u << j;
+    }
+    for (u32 i = 0; i < n; i++) {
+        if (runs && sorted[i] <= m->run[runs - 1].at + (s32)m->run[runs - 1].bytes)
+            m->run[runs - 1].bytes = (u32)(sorted[i] - m->run[runs - 1].at) + span;
+        else
+            m->run[runs].at = sorted[i], m->run[runs++].bytes = span;
+    }
+    m->nruns = (u8)runs;
 }
 
 void pattern_sectors(struct mem_memo *m, u32 phase, u8 space, u32 span) {

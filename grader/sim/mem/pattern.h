@@ -7,5 +7,7 @@
 void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span);
 /* Fills sectors_at[phase], for a first active lane's address of `phase` modulo 32. */
 void pattern_sectors(struct mem_memo *m, u32 phase, u8 space, u32 span);
+/* Fills run, leaders and twins, which only the search for races asks for. */
+void pattern_runs(struct mem_memo *m, u32 span);
 /* Adds the counts of lanes that lie too far apart for a memo: each lane its own sectors. */
 void pattern_count_far(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span);

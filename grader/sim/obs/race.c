@@ -1,0 +1,105 @@
+/* race.c — races between blocks in global memory: see insn/lanes_race.c for what is noted.
+ *
+ * Each worker's notes say exactly what its own blocks did; they are joined where both touched a range. The report
+ * names the lowest address, and the instructions that touched it, so that it does not depend on the schedule. */
+#include "grader/sim/mem/race.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t plane_bytes(const struct launch *l) { return (SIM_SPAN >> l->granule_shift) * sizeof(u16); }
+
+static u16 *plane(const struct launch *l) {
+    void *p = mmap(NULL, plane_bytes(l), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+bool race_open(struct launch *l) {
+    if (!l->races_global) return true;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        struct race_plane *p = &l->workers[i].plane;
+        p->write = plane(l);
+        p->read = plane(l);
+        p->touched = xcalloc(l->module->nstats, sizeof *p->touched);
+        for (u32 s = 0; s < l->module->nstats; s++) p->touched[s].low = UINT64_MAX;
+        if (!p->write || !p->read) return false;
+    }
+    return true;
+}
+
+void race_close(struct launch *l) {
+    for (u32 i = 0; l->races_global && i < l->nworkers; i++) {
+        struct race_plane *p = &l->workers[i].plane;
+        if (p->write) munmap(p->write, plane_bytes(l));
+        if (p->read) munmap(p->read, plane_bytes(l));
+        free(p->touched);
+    }
+}
+
+static u16 join(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLOCKS; }
+
+/* Whether the granule was written by one block and touched by another. */
+static bool raced(const struct launch *l, u64 granule) {
+    u16 w = 0, r = 0;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        w = join(w, l->workers[i].plane.write[granule]);
+        r = join(r, l->workers[i].plane.read[granule]);
+    }
+    return w && (w == RACE_MANY_BLOCKS || (r && r != w));
+}
+
+static bool touches(const struct launch *l, u32 stat, u64 offset) {
+    for (u32 i = 0; i < l->nworkers; i++)
+        if (l->workers[i].plane.touched[stat].low <= offset && offset < l->workers[i].plane.touched[stat].high) return true;
+    return false;
+}
+
+/* The range that stores touched, over all workers: a race has a write. */
+static struct race_range stored_range(const struct launch *l) {
+    struct race_range all = {UINT64_MAX, 0};
+    for (u32 s = 0; s < l->module->nstats; s++) {
+        if (l->module->stat_owners[s].verb != MEM_STORE) continue;
+        for (u32 i = 0; i < l->nworkers; i++) {
+            const struct race_range *t = &l->workers[i].plane.touched[s];
+            if (t->low < all.low) all.low = t->low;
+            if (t->high > all.high) all.high = t->high;
+        }
+    }
+    return all;
+}
+
+static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
+    for (u32 s = 0; s < l->module->nstats; s++)
+        if (l->module->stat_owners[s].verb == verb && touches(l, s, offset))
+            return &l->module->ptx->locs[l->module->ops[l->module->stat_owners[s].op].loc];
+    return NULL;
+}
+
+static void write_report(const struct launch *l, u64 offset, u64 count, struct sim_report *r) {
+    const struct ptx_module *p = l->module->ptx;
+    const struct ptx_loc *store = place_of(l, offset, MEM_STORE), *load = place_of(l, offset, MEM_LOAD);
+    char where[256], other[64] = "", line[160] = "";
+    memory_describe(&l->sim->memory, SIM_BASE + offset, 1, where, sizeof where);
+    *r = (struct sim_report){.fault = SIM_FAULT_GLOBAL_RACE, .count = count, .kernel = l->code->name, .file = "", .address = SIM_BASE + offset};
+    if (store) r->line = store->line;
+    if (store && store->file < p->nfiles && p->files[store->file]) r->file = p->files[store->file];
+    const char *slash = strrchr(r->file, '/');
+    if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
+    if (load) snprintf(other, sizeof other, ", or written there and read in line %u,", load->line);
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s, is written by several blocks%s in one launch, in no order", line, r->kernel, where, other);
+}
+
+void race_report(struct launch *l, struct sim_result *out) {
+    bool within = false;
+    if (!l->races_global || out->fault != SIM_FAULT_NONE) return;
+    for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].plane.raced != 0;
+    if (!within && l->nworkers < 2) return;
+    struct race_range range = stored_range(l);
+    u64 first = UINT64_MAX, count = 0;
+    if (range.low >= range.high) return;
+    for (u64 g = range.low >> l->granule_shift; g <= (range.high - 1) >> l->granule_shift; g++)
+        if (raced(l, g) && !count++) first = g << l->granule_shift;
+    if (count) write_report(l, first, count, &out->reports[out->nreports++]);
+}
