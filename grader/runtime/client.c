@@ -26,8 +26,9 @@ void wb_unlock(void) { pthread_mutex_unlock(&lock); }
 uint64_t wb_time_ns(void) { return time_ns; }
 bool wb_output_waits(void) { return output_waits; }
 
-static int gone(void) {
+static int gone(const struct wb_call *c) {
     static bool said;
+    if (c->op == WB_OP_next_call) _exit(0); /* there is nothing more to call */
     if (!said) fprintf(stderr, "warpbook: the device server has gone\n");
     said = true;
     if (session.grading) _exit(1);
@@ -52,7 +53,7 @@ static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
     if (c->reply_size) memset(c->reply, 0, c->reply_size);
     c->out_size = 0;
     if (h->status) return h->status;
-    if (size < sizeof *h + c->reply_size) return gone();
+    if (size < sizeof *h + c->reply_size) return gone(c);
     if (c->reply_size) memcpy(c->reply, frame + sizeof *h, c->reply_size);
     c->out_size = size - sizeof *h - c->reply_size;
     if (c->out_size > c->out_room) c->out_size = c->out_room;
@@ -64,11 +65,11 @@ static int exchange_locked(struct wb_call *c) {
     _Alignas(8) uint8_t frame[WB_FRAME];
     const struct wb_header *h = (const void *)frame;
     uint32_t seq = ++last_seq;
-    if (!send_frame(c, seq)) return gone();
+    if (!send_frame(c, seq)) return gone(c);
     for (;;) {
         ssize_t n = recv(socket_fd, frame, sizeof frame, 0);
         if (n < 0 && errno == EINTR) continue;
-        if (n < (ssize_t)sizeof *h) return gone();
+        if (n < (ssize_t)sizeof *h) return gone(c);
         if (h->op == c->op && h->seq == seq) return take_reply(c, frame, (size_t)n);
     }
 }

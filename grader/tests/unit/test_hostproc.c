@@ -1,0 +1,267 @@
+/* test_hostproc.c — the host process, a student's object and the simulated GPU together, without the jail: arguments
+ * arrive as they were sent, recordings replay with other data, and no entry can do more than end itself. */
+#include "common/file.h"
+#include "grader/server/server.h"
+#include "grader/tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char object[4300], hostproc[4200];
+static struct server *server;
+static pid_t host;
+static uint64_t in, out;
+enum { N = 40 };
+
+static void find_paths(char *b, size_t size) {
+    ssize_t n = readlink("/proc/self/exe", b, size - 1);
+    ck_assert_int_gt(n, 0);
+    b[n] = 0;
+    for (int i = 0; i < 2; i++) *strrchr(b, '/') = 0;
+    snprintf(hostproc, sizeof hostproc, "%s/libexec/hostproc", b);
+    snprintf(object, sizeof object, "%s/tests/entries.so", b);
+}
+
+static double changed(const char *path) {
+    struct stat st;
+    return stat(path, &st) ? 0 : (double)st.st_mtim.tv_sec + 1e-9 * (double)st.st_mtim.tv_nsec;
+}
+
+/* Unchecked fixture: once for all tests. */
+static void build_object(void) {
+    char b[4096], library[4200], command[16384];
+    static const char source[] = "grader/tests/hosted/entries.cu";
+    find_paths(b, sizeof b);
+    snprintf(library, sizeof library, "%s/lib/libwbcudart.a", b);
+    if (changed(object) > changed(source) && changed(object) > changed(library)) return;
+    snprintf(command, sizeof command,
+             "%s/cuda/bin/nvcc -shared -Xcompiler -fPIC -cudart none -lineinfo -gencode arch=compute_90,code=compute_90 "
+             "%s %s -o %s", b, source, library, object);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void put_descriptor(const char *variable, int fd, int to) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", to);
+    setenv(variable, text, 1);
+    dup2(fd, to);
+}
+
+static void start(const char *path) {
+    struct err e = {0};
+    struct sim_options o = {.device = device_find("h200"), .sanitize = true, .workers = 1};
+    struct server_options so = {.grading = true, .max_messages = 10000};
+    struct backend *b = backend_sim_open(&o, &e);
+    ck_assert_msg(b != NULL, "%s", e.text);
+    server = server_open(b, &so, &e);
+    ck_assert_msg(server != NULL, "%s", e.text);
+    host = fork();
+    if (host == 0) {
+        put_descriptor(WB_ENV_SOCKET, server_client_socket(server), 100);
+        put_descriptor(WB_ENV_WINDOW, server_client_window(server), 101);
+        int quiet = open("/dev/null", O_WRONLY);
+        dup2(quiet, STDERR_FILENO);
+        execl(hostproc, hostproc, path, NULL);
+        _exit(99);
+    }
+    server_client_started(server);
+}
+
+static void start_entries(void) {
+    struct server_outcome o;
+    struct err e = {0};
+    start(object);
+    ck_assert_msg(server_wait_ready(server, server_now() + 20, -1, &o), "%s", o.text);
+    ck_assert_int_eq(o.error, 0);
+    struct server_buffer buffers[] = {{"in", N * 8}, {"out", N * 8}};
+    ck_assert_msg(server_buffers(server, buffers, 2, &e), "%s", e.text);
+    in = server_buffer_address(server, 0);
+    out = server_buffer_address(server, 1);
+}
+
+/* Waits for the host process, which is to end by itself once the server has gone; -1 = it did not. */
+static int host_end(void) {
+    int status = -1;
+    for (int i = 0; i < 500; i++) {
+        if (waitpid(host, &status, WNOHANG) == host) return status;
+        usleep(10000);
+    }
+    kill(host, SIGKILL);
+    waitpid(host, &status, 0);
+    return -1;
+}
+
+static bool record(const char *entry, double seconds, struct recording **r, struct server_outcome *o) {
+    struct wb_arg args[] = {{WB_PTR, 0, in}, {WB_PTR, 0, out}, {WB_I32, 0, N}};
+    return server_record(server, entry, args, 3, server_now() + seconds, -1, r, o);
+}
+
+static void finish(struct recording *r) {
+    recording_free(r);
+    server_close(server);
+}
+
+static uint64_t bits(const void *p, size_t n) {
+    uint64_t v = 0;
+    memcpy(&v, p, n);
+    return v;
+}
+#define ARG(id, type, value) {id, 0, bits(&(type){value}, sizeof(type))}
+
+START_TEST(test_argument_types) {
+    struct wb_arg args[] = {
+        {WB_PTR, 0, 0},
+        ARG(WB_I8, int8_t, -100), ARG(WB_U8, uint8_t, 200), ARG(WB_I16, int16_t, -30000), ARG(WB_U16, uint16_t, 60000),
+        ARG(WB_I32, int32_t, -2000000000), ARG(WB_U32, uint32_t, 4000000000u), ARG(WB_I64, int64_t, -(1ll << 50)),
+        ARG(WB_U64, uint64_t, 1ull << 52), ARG(WB_F32, float, 0.25f), ARG(WB_F64, double, -1e300)};
+    static const double want[] = {-200, 400, -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0, 0.5,
+                                  -2e300, 1};
+    struct server_outcome o;
+    struct recording *r;
+    struct err e = {0};
+    double got[11];
+    start_entries();
+    args[0].value = out;
+    ck_assert(server_record(server, "all_types", args, 11, server_now() + 10, -1, &r, &o));
+    for (int replay = 0; replay < 2; replay++) { /* the variable `calls` is 0 again each time */
+        ck_assert_msg(server_restart(server, &e), "%s", e.text);
+        ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
+        ck_assert_int_eq(o.fault, 0);
+        ck_assert(server_read(server, out, got, sizeof got));
+        for (int i = 0; i < 11; i++) ck_assert_double_eq(got[i], want[i]);
+    }
+    finish(r);
+    ck_assert_int_eq(host_end(), 0);
+}
+END_TEST
+
+START_TEST(test_fresh_inputs) {
+    struct server_outcome o;
+    struct recording *r;
+    struct err e = {0};
+    start_entries();
+    ck_assert(record("temporaries", 10, &r, &o));
+    ck_assert_int_eq(o.error, 0);
+    ck_assert_uint_eq(recording_launches(r), 1);
+    for (int seed = 1; seed < 4; seed++) {
+        double values[N], got[N];
+        for (int i = 0; i < N; i++) values[i] = i * seed + 0.5;
+        ck_assert(server_restart(server, &e) && server_write(server, in, values, sizeof values));
+        ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
+        ck_assert(server_read(server, out, got, sizeof got));
+        for (int i = 0; i < N; i++) ck_assert_double_eq(got[i], 2 * (i * seed + 0.5));
+    }
+    ck_assert_double_gt(o.seconds, 0);
+    finish(r);
+    ck_assert_int_eq(host_end(), 0);
+}
+END_TEST
+
+START_TEST(test_reading_back_is_refused) {
+    struct server_outcome o;
+    struct recording *r;
+    start_entries();
+    ck_assert(record("reads_back", 10, &r, &o));
+    ck_assert_int_eq(o.error, WB_cudaErrorNotPermitted);
+    ck_assert_uint_eq(recording_launches(r), 1); /* the entry saw the error, and its variable untouched */
+    finish(r);
+    host_end();
+}
+END_TEST
+
+START_TEST(test_bad_launch) {
+    struct server_outcome o;
+    struct recording *r;
+    start_entries();
+    ck_assert(record("too_many_threads", 10, &r, &o));
+    ck_assert_int_eq(o.error, WB_cudaErrorInvalidConfiguration);
+    ck_assert_str_eq(o.call, "launch");
+    ck_assert_uint_eq(recording_launches(r), 0);
+    finish(r);
+    host_end();
+}
+END_TEST
+
+START_TEST(test_fault) {
+    struct server_outcome o;
+    struct recording *r;
+    struct err e = {0};
+    start_entries();
+    ck_assert(record("out_of_bounds", 10, &r, &o));
+    ck_assert(server_restart(server, &e));
+    ck_assert(server_replay(server, r, server_now() + 10, &o, &e));
+    ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
+    finish(r);
+    host_end();
+}
+END_TEST
+
+START_TEST(test_no_entry) {
+    struct server_outcome o;
+    struct recording *r;
+    start_entries();
+    ck_assert(!record("mangled", 10, &r, &o));
+    ck_assert_int_eq(o.end, SERVER_CALL);
+    ck_assert_int_eq(o.state, WB_NO_ENTRY);
+    ck_assert_ptr_nonnull(strstr(o.text, "no function `mangled`"));
+    ck_assert_ptr_nonnull(strstr(o.text, "temporaries"));
+    ck_assert_ptr_nonnull(strstr(o.text, "_Z7mangledPdi"));
+    ck_assert_ptr_nonnull(strstr(o.text, "extern \"C\""));
+    ck_assert_ptr_null(strstr(o.text, "cudaMalloc"));
+    ck_assert(record("temporaries", 10, &r, &o)); /* it goes on */
+    finish(r);
+    host_end();
+}
+END_TEST
+
+START_TEST(test_no_object) {
+    struct server_outcome o;
+    start("/dev/null");
+    ck_assert(!server_wait_ready(server, server_now() + 10, -1, &o));
+    ck_assert_int_eq(o.end, SERVER_CALL);
+    ck_assert_int_eq(o.state, WB_NO_OBJECT);
+    ck_assert_str_ne(o.text, "");
+    finish(NULL);
+    ck_assert_int_eq(host_end(), 0);
+}
+END_TEST
+
+static const struct { const char *entry; enum server_end end; double seconds; } ends[] = {
+    {"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
+
+START_TEST(test_entries_that_do_not_return) {
+    struct server_outcome o;
+    struct recording *r;
+    start_entries();
+    ck_assert(!record(ends[_i].entry, ends[_i].seconds, &r, &o));
+    ck_assert_ptr_null(r);
+    ck_assert_int_eq(o.end, ends[_i].end);
+    finish(r);
+    if (ends[_i].end == SERVER_DEADLINE) kill(host, SIGKILL); /* as the jail does */
+    int status = host_end();
+    if (_i == 0) ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+END_TEST
+
+UNIT_SUITE(hostproc) {
+    Suite *suite = suite_create("hostproc");
+    TCase *tc = tcase_create("entries");
+    tcase_add_unchecked_fixture(tc, build_object, NULL);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, test_argument_types);
+    tcase_add_test(tc, test_fresh_inputs);
+    tcase_add_test(tc, test_reading_back_is_refused);
+    tcase_add_test(tc, test_bad_launch);
+    tcase_add_test(tc, test_fault);
+    tcase_add_test(tc, test_no_entry);
+    tcase_add_test(tc, test_no_object);
+    tcase_add_loop_test(tc, test_entries_that_do_not_return, 0, 3);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,62 @@
+/* test_runtime_calls.c — every function that the toolkit's cuda_runtime_api.h declares is in our library, done or
+ * named as unsupported: a program that calls it links, and learns at run time what is not there. */
+#include "grader/tests/unit/unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_NAMES = 2000 };
+struct names {
+    char *name[MAX_NAMES];
+    int n;
+};
+
+static void read_names(const char *command, struct names *out) {
+    char line[256];
+    FILE *f = popen(command, "r");
+    ck_assert(f != NULL);
+    while (fgets(line, sizeof line, f) && out->n < MAX_NAMES) {
+        line[strcspn(line, "\n")] = 0;
+        out->name[out->n++] = strdup(line);
+    }
+    ck_assert_msg(pclose(f) == 0, "%s", command);
+}
+
+static bool has(const struct names *all, const char *name) {
+    for (int i = 0; i < all->n; i++)
+        if (!strcmp(all->name[i], name)) return true;
+    return false;
+}
+
+START_TEST(test_all_are_there) {
+    static struct names declared, defined;
+    char b[4096], command[9000];
+    ssize_t n = readlink("/proc/self/exe", b, sizeof b - 1);
+    ck_assert_int_gt(n, 0);
+    b[n] = 0;
+    for (int i = 0; i < 2; i++) *strrchr(b, '/') = 0;
+    snprintf(command, sizeof command,
+             "echo '#include <cuda_runtime_api.h>' | gcc -E -P -isystem %s/cuda/include -x c - | tr '\\n' ' ' | "
+             "grep -o 'extern[^;]*;' | grep -o 'cuda[A-Za-z_0-9]* *(' | tr -d ' (' | sort -u", b);
+    read_names(command, &declared);
+    snprintf(command, sizeof command, "nm --defined-only %s/lib/libwbcudart.a 2>/dev/null | awk '$2 == \"T\" { print $3 }'", b);
+    read_names(command, &defined);
+    ck_assert_int_gt(declared.n, 200);
+    for (int i = 0; i < declared.n; i++) {
+        if (!strcmp(declared.name[i], "cudaCreateChannelDesc")) continue; /* a C++ template too; returns a struct */
+        ck_assert_msg(has(&defined, declared.name[i]), "%s is neither done nor in unsupported.def", declared.name[i]);
+    }
+}
+END_TEST
+
+UNIT_SUITE(runtime_calls) {
+    Suite *suite = suite_create("runtime calls");
+    TCase *tc = tcase_create("header");
+    tcase_set_timeout(tc, 30);
+    tcase_add_test(tc, test_all_are_there);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
