@@ -24,24 +24,27 @@ static inline u32 my_stamp(const struct exec *x, u32 lane) {
 
 static inline u32 kind_of(u32 stamp) { return stamp >> 16 & 7; }
 
-/* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them. */
-static inline bool unordered(u32 theirs, u32 mine) {
-    bool same_interval = theirs >> 19 == mine >> 19, same_warp = (theirs >> 11 & 31) == (mine >> 11 & 31);
-    u32 kind = kind_of(theirs);
-    bool alone = (kind == RACE_ONE || kind == RACE_ATOMIC_ONE) && (theirs >> 6 & 1023) == (mine >> 6 & 1023);
-    bool many_warps = kind == RACE_WARPS || kind == RACE_ATOMIC_MANY;
-    bool warp_ordered = same_warp && !many_warps && (theirs & 63) != (mine & 63);
-    return same_interval && !alone && !warp_ordered;
+/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
+#define TRUTH(condition) ((condition) ? ~0u : 0u)
+
+/* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
+static inline u32 unordered(u32 theirs, u32 mine) {
+    u32 diff = theirs ^ mine, kind = theirs & 7u << 16;
+    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 one = TRUTH(kind == RACE_ONE << 16) | TRUTH(kind == RACE_ATOMIC_ONE << 16);
+    u32 many_warps = TRUTH(kind == RACE_WARPS << 16) | TRUTH(kind == RACE_ATOMIC_MANY << 16);
+    u32 warp_ordered = same_warp & ~many_warps & TRUTH((diff & 63) != 0);
+    return same_interval & ~(one & same_thread) & ~warp_ordered;
 }
 
 static inline bool is_atomic(u32 stamp) { return kind_of(stamp) >= RACE_ATOMIC_ONE; }
 
-/* What the reads of a granule are after one more. */
+/* What the reads of a granule are after one more: by one thread, by lanes of one warp, by several warps. */
 static inline u32 join_read(u32 old, u32 mine) {
-    bool same_interval = old >> 19 == mine >> 19, same_thread = (old >> 6 & 1023) == (mine >> 6 & 1023);
-    bool same_warp = (old >> 11 & 31) == (mine >> 11 & 31), many = kind_of(old) == RACE_WARPS;
-    u32 kind = !same_interval ? RACE_ONE : many || !same_warp ? RACE_WARPS : same_thread && kind_of(old) == RACE_ONE ? RACE_ONE : RACE_LANES;
-    return mine | kind << 16;
+    u32 diff = old ^ mine, kind = old & 7u << 16;
+    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 warps = TRUTH(kind == RACE_WARPS << 16) | ~same_warp, lanes = ~(same_thread & TRUTH(kind == RACE_ONE << 16)) & ~warps;
+    return mine | (same_interval & ((warps & RACE_WARPS << 16) | (lanes & RACE_LANES << 16)));
 }
 
 static inline u32 join_atomic(u32 old, u32 mine) {
@@ -78,26 +81,32 @@ static void shared_slow(struct exec *x, const struct op *o, u64 base, const s32 
 
 /* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. */
 static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, bad = 0, fresh[32], stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 written[32], old[32], fresh[32], bad = 0, twins = m->twins;
+    LANES written[l] = w[rel[l] >> 2];
+    LANES old[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << 6), old = r[rel[l] >> 2], twin = (m->twins >> l & 1) ? RACE_LANES << 16 : 0;
-        bad |= unordered(w[rel[l] >> 2], mine) ? 1u << l : 0;
-        fresh[l] = join_read(old, mine);
-        fresh[l] = kind_of(fresh[l]) == RACE_ONE ? fresh[l] | twin : fresh[l];
+        u32 mine = stamp0 + ((u32)l << 6), joined = join_read(old[l], mine);
+        u32 twin = TRUTH((joined & 7u << 16) == 0) & TRUTH(twins >> l & 1);
+        bad |= unordered(written[l], mine) & TRUTH(mask >> l & 1);
+        fresh[l] = joined | (twin & RACE_LANES << 16);
     }
-    if (bad & mask) return false;
+    if (bad) return false;
     ACTIVE(m->leaders) r[rel[l] >> 2] = fresh[l];
     return true;
 }
 
 static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, bad = 0, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 written[32], read[32], bad = 0;
     if (m->twins) return false; /* lanes of this very instruction write one word */
+    LANES written[l] = w[rel[l] >> 2];
+    LANES read[l] = r[rel[l] >> 2];
     LANES {
         u32 mine = stamp0 + ((u32)l << 6);
-        bad |= unordered(w[rel[l] >> 2], mine) | unordered(r[rel[l] >> 2], mine) ? 1u << l : 0;
+        bad |= (unordered(written[l], mine) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
     }
-    if (bad & mask) return false;
+    if (bad) return false;
     if (m->shape == SHAPE_DENSE && m->run[0].bytes == 128) LANES w[l] = stamp0 + ((u32)l << 6);
     else ACTIVE(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << 6);
     return true;
