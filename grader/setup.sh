@@ -1,37 +1,65 @@
 #!/bin/sh
-# setup.sh BUILD: installs what this machine lacks, and says what it installs.
-# Debian packages come through apt (as root or with sudo); nvcc from PATH or /usr/local/cuda, else NVIDIA's
-# compiler wheels from PyPI into BUILD/toolkit, for which no root is needed. BUILD/cuda then points to the toolkit.
+# setup.sh BUILD: installs what this machine lacks, and says what it installs. The list is packages.txt beside this file.
+# Debian packages come through apt (as root or with sudo); nvcc from PATH or /usr/local/cuda, else NVIDIA's compiler
+# wheels from PyPI into BUILD/toolkit, for which no root is needed. BUILD/cuda then points to the toolkit.
 set -eu
 build=$1
+list=$(dirname "$0")/packages.txt
 mkdir -p "$build"
 
-missing=
-while read -r package; do
-    case $package in '' | '#'*) continue ;; esac
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
-done <"$(dirname "$0")/packages.txt"
+fail() { echo "setup: $*" >&2; exit 1; }
 
-if [ -n "$missing" ]; then
+# install PACKAGE…: those that are missing, through apt.
+install() {
+    missing=
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null || fail "this system has no apt-get; install what corresponds to these Debian packages:$missing"
     sudo=
     if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null && sudo -n true 2>/dev/null && sudo=sudo ||
-            { echo "setup: please install these packages first:  sudo apt-get install$missing" >&2; exit 1; }
+        { command -v sudo >/dev/null && sudo -n true 2>/dev/null; } || fail "please install these packages first:  sudo apt-get install$missing"
+        sudo=sudo
     fi
     echo "setup: installing$missing"
     # shellcheck disable=SC2086
-    { $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >"$build/apt.log" 2>&1; } ||
-        { cat "$build/apt.log" >&2; echo "setup: apt-get could not install:$missing" >&2; exit 1; }
-fi
+    { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } >"$build/apt.log" 2>&1 ||
+        { cat "$build/apt.log" >&2; fail "apt-get could not install:$missing"; }
+}
 
-nvcc=$(command -v nvcc || true)
-[ -n "$nvcc" ] || { [ -x /usr/local/cuda/bin/nvcc ] && nvcc=/usr/local/cuda/bin/nvcc; }
-if [ -n "$nvcc" ]; then
-    toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-else
-    toolkit=$(pwd)/$build/toolkit/cuda
-    if [ ! -x "$toolkit/bin/nvcc" ]; then sh "$(dirname "$0")/setup-toolkit.sh" "$build"; fi
+# fetch_toolkit: the wheels, unpacked side by side into BUILD/toolkit.
+fetch_toolkit() {
+    # shellcheck disable=SC2046
+    install $(sed -n 's/^nvcc: //p' "$list")
+    echo "setup: no nvcc here; fetching NVIDIA's compiler wheels into $build/toolkit:"
+    sed -n 's/^wheel: /    /p' "$list"
+    rm -rf "$build/toolkit" "$build/toolkit.new"
+    if ! { python3 -m venv "$build/toolkit.new" && sed -n 's/^wheel: //p' "$list" | "$build/toolkit.new/bin/python" -m pip install \
+        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin; } >"$build/pip.log" 2>&1; then
+        cat "$build/pip.log" >&2
+        rm -rf "$build/toolkit.new"
+        fail "could not fetch the compiler; or install the CUDA Toolkit and put nvcc on PATH"
+    fi
+    mkdir "$build/toolkit"
+    mv "$build"/toolkit.new/lib/python3*/site-packages/nvidia/cu13 "$build/toolkit/cuda"
+    rm -rf "$build/toolkit.new"
+}
+
+# shellcheck disable=SC2046
+install $(grep -vE '^#|: ' "$list")
+
+# toolkit_of NVCC: the folder above the real compiler (what is on PATH may be a wrapper); fails if it does not run.
+toolkit_of() {
+    top=$("$1" --dryrun -c none.cu 2>&1 | sed -n 's/^#\$ TOP=//p') && [ -n "$top" ] && cd "$top" 2>/dev/null && pwd -P
+}
+
+toolkit=$(toolkit_of nvcc || toolkit_of /usr/local/cuda/bin/nvcc || true)
+if [ -z "$toolkit" ]; then
+    [ -x "$build/toolkit/cuda/bin/nvcc" ] || fetch_toolkit
+    toolkit=$(cd "$build/toolkit/cuda" && pwd)
 fi
 rm -f "$build/cuda"
 ln -s "$toolkit" "$build/cuda"
-echo "setup: nvcc is $("$toolkit/bin/nvcc" --version | sed -n 's/.*release \([^,]*\),.*/\1/p') in $toolkit"
+version=$("$toolkit/bin/nvcc" --version | sed -n 's/.*release \([^,]*\),.*/\1/p') || fail "$toolkit/bin/nvcc does not run"
+echo "setup: nvcc $version in $toolkit"
