@@ -4,6 +4,7 @@
 #   make          build/grader, build/simgpu and what they need
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
+MAKEFLAGS += -j$(shell nproc)
 B      := $(if $(SAN),build/san,build)
 CC     := gcc
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
