@@ -191,15 +191,17 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
     o.launched = count_launch;
     if (!o.window_bytes) o.window_bytes = 64 << 10;
     f->server = server_open(fake_device(), &o, &e);
-    ck_assert_msg(f->server != NULL, "%s", e.text);
+    if (!f->server) die("%s", e.text); /* not ck_assert: fuzzers use this too */
+    f->window_bytes = o.window_bytes;
     f->window = mmap(NULL, o.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server_client_window(f->server), 0);
-    ck_assert_ptr_ne(f->window, MAP_FAILED);
-    if (with_thread) ck_assert_int_eq(pthread_create(&f->thread, NULL, serve, f), 0);
+    if (f->window == MAP_FAILED) die("no memory for the window");
+    if (with_thread && pthread_create(&f->thread, NULL, serve, f)) die("no thread");
 }
 
 void fixture_close(struct fixture *f) {
     shutdown(server_client_socket(f->server), SHUT_RDWR);
     if (f->thread) pthread_join(f->thread, NULL);
+    munmap(f->window, f->window_bytes);
     server_close(f->server);
 }
 

@@ -16,6 +16,7 @@ struct fixture {
     pthread_t thread;
     enum server_end end;
     uint8_t *window;
+    size_t window_bytes;
     uint32_t seq;
     unsigned notes;
     char note[512];
