@@ -175,6 +175,23 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
 void sim_launch(struct sim *s, const struct sim_launch *l, struct sim_result *out);
 void sim_result_free(struct sim_result *r);
 
+/* ---- traces of some blocks of a launch, for the time model ---- */
+
+struct sim_sample {
+    const uint64_t *blocks;   /* linear indices, ascending */
+    unsigned nblocks;
+    uint64_t words_per_block; /* of trace, after which a block's is truncated */
+    bool only;                /* run no others: memory is changed by the sample alone, counters are scaled up */
+};
+struct sim_trace; /* grader/sim/obs/trace.h */
+/* sim_launch that also records what the sampled blocks did. */
+struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *l, const struct sim_sample *which,
+                                    struct sim_result *out);
+void sim_trace_free(struct sim_trace *t);
+/* Its blocks may see each other's writes, so that a few of them alone may wait for ever. */
+bool sim_kernel_communicates(const struct sim_kernel *k);
+uint64_t sim_sample_warps(const struct sim *s); /* what sim_set_sample set */
+
 /* What device printf wrote since the last call, at most 1 MiB kept (as the device's buffer); appended to out. */
 void sim_take_output(struct sim *s, struct buf *out);
 void sim_set_sanitize(struct sim *s, bool on);

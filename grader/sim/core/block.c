@@ -131,6 +131,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     const struct launch *l = k->launch;
     const u32 *grid = l->request->grid;
     b->linear = linear;
+    b->trace = trace_find(l->trace, linear);
     b->executed = 0;
     b->index[0] = (u32)(linear % grid[0]);
     b->index[1] = (u32)(linear / grid[0] % grid[1]);
@@ -153,6 +154,7 @@ static void bind(struct worker *k, struct block *b) {
     x->base[BASE_BLOCK] = b->values;
     x->shared = b->shared;
     x->shared_written = b->shared_written;
+    x->trace = b->trace;
 }
 
 static void deadlock(struct worker *k, struct block *b) {

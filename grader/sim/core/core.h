@@ -11,6 +11,7 @@
 #pragma once
 #include "grader/sim/insn/insn.h"
 #include "grader/sim/mem/mem.h"
+#include "grader/sim/obs/trace.h"
 #include "grader/sim/sim.h"
 
 #include <pthread.h>
@@ -195,6 +196,7 @@ struct block {
     struct barrier barriers[16];
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
+    struct trace_block *trace; /* NULL: not sampled */
 };
 
 /* Statistics of one memory instruction in one launch. */
@@ -235,6 +237,7 @@ struct exec {
     struct memory *memory;
     unsigned char *shared, *shared_written;
     u32 shared_bytes, local_bytes;
+    struct trace_block *trace; /* of the running block, or NULL */
 };
 
 /* How an access counts for races. */
@@ -280,6 +283,9 @@ struct launch {
     const struct op *ops;
     op_fn *const *lanes;
     u64 nblocks;
+    const u64 *chosen;    /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
+    u32 nchosen;
+    struct sim_trace *trace; /* of the blocks that it names; NULL = none */
     u32 nthreads, nwarps, shared_bytes;
     u32 warp_frame_bytes, thread_local_bytes;
     atomic_ulong next_block;

@@ -62,6 +62,7 @@ static void note_fault(struct worker *k, u64 linear) {
 static bool finish_block(struct worker *k, const struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
+    if (b->trace) b->trace->executed = b->executed, b->trace->ran = true;
     if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
     if (l->deadline > 0 && seconds_now() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
     return !atomic_load(&l->over);
@@ -73,6 +74,7 @@ enum { LEAST_SAMPLE = 32 /* blocks */ };
 
 /* How many blocks run: all of them, unless a sample was asked for. */
 static u64 blocks_to_run(const struct launch *l) {
+    if (l->chosen) return l->nchosen;
     u64 warps = l->sim->options.sample_warps, n = warps / l->nwarps;
     if (n < LEAST_SAMPLE) n = LEAST_SAMPLE;
     return !warps || l->code->communicates || n > l->nblocks ? l->nblocks : n;
@@ -81,6 +83,7 @@ static u64 blocks_to_run(const struct launch *l) {
 /* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch
  * that follows no period, lest all of them lie in one column of the grid. */
 static u64 sampled_block(const struct launch *l, u64 i, u64 count) {
+    if (l->chosen) return l->chosen[i];
     u64 first = i * l->nblocks / count, last = (i + 1) * l->nblocks / count;
     u64 hash = (i + 1) * 0x9e3779b97f4a7c15ull;
     return first + (hash >> 32) % (last - first);
@@ -107,7 +110,7 @@ static void run_blocks(struct worker *k) {
     struct block *b = &k->blocks[0];
     u64 count = blocks_to_run(l);
     for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
-        u64 i = count == l->nblocks ? n : sampled_block(l, n, count);
+        u64 i = count == l->nblocks && !l->chosen ? n : sampled_block(l, n, count);
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
@@ -134,8 +137,8 @@ static bool add_resident(struct worker *k, u32 most) {
 static bool next_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 i = atomic_fetch_add(&l->next_block, 1);
-    if (i >= l->nblocks) return b->done = true, false;
-    block_start(k, b, i);
+    if (i >= (l->chosen ? l->nchosen : l->nblocks)) return b->done = true, false;
+    block_start(k, b, l->chosen ? l->chosen[i] : i);
     return b->done = false, true;
 }
 
@@ -219,18 +222,36 @@ static void run(struct launch *l) {
     for (u32 i = 1; i <= started; i++) pthread_join(l->workers[i].thread, NULL);
 }
 
+static void execute(struct launch *l, struct sim_result *out) {
+    bool ok = start_workers(l);
+    if (ok) run(l);
+    else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
+    launch_collect(l, out);
+    scale_to_whole(l, out);
+    reports_collect(l, out);
+    race_report(l, out);
+    race_close(l);
+    for (u32 i = 0; i < l->nworkers; i++) worker_close(&l->workers[i]);
+    free(l->workers);
+}
+
 void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {
     struct launch l;
     *out = (struct sim_result){0};
     prepare(&l, s, r);
-    bool ok = start_workers(&l);
-    if (ok) run(&l);
-    else atomic_store(&l.over, SIM_FAULT_OUT_OF_HOST_MEMORY);
-    launch_collect(&l, out);
-    scale_to_whole(&l, out);
-    reports_collect(&l, out);
-    race_report(&l, out);
-    race_close(&l);
-    for (u32 i = 0; i < l.nworkers; i++) worker_close(&l.workers[i]);
-    free(l.workers);
+    execute(&l, out);
 }
+
+struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, const struct sim_sample *which, struct sim_result *out) {
+    struct launch l;
+    *out = (struct sim_result){0};
+    prepare(&l, s, r);
+    l.trace = trace_open(which->blocks, which->nblocks, l.nwarps, which->words_per_block);
+    if (which->only) l.chosen = which->blocks, l.nchosen = which->nblocks;
+    if (which->only && l.nworkers > which->nblocks) l.nworkers = which->nblocks ? which->nblocks : 1;
+    execute(&l, out);
+    return l.trace;
+}
+
+bool sim_kernel_communicates(const struct sim_kernel *k) { return k->module->codes[k->code].communicates; }
+uint64_t sim_sample_warps(const struct sim *s) { return s->options.sample_warps; }

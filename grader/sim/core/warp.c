@@ -135,6 +135,7 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     x->base[BASE_WARP] = w->specials;
     for (struct fragment *f = fragment_pick(x->worker, w); f;) {
         take_place(x, f);
+        if (__builtin_expect(x->trace != NULL, false)) trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
         const struct op *o = run_segment(x, ops + f->pc, f->mask);
         count_segment(x, w, f, f->pc);
         bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;

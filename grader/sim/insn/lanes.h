@@ -48,6 +48,12 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
 bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset);
 void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask);
 
+/* After counting: notes the access where the block is sampled. */
+#define TRACE(x, o, space, stat, ea, mask)                                                                   \
+    do                                                                                                       \
+        if (__builtin_expect((x)->trace != NULL, false)) trace_access(x, o, space, stat, ea, mask);          \
+    while (0)
+
 /* Registers never overlap in part, so one lane never depends on another. */
 #define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
 #define ACTIVE(mask) for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)

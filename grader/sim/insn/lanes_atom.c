@@ -118,10 +118,12 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
         }
     if (mask & ~shared) {
         ISAFN(lane_count)(x, d, d->stat, SPACE_GLOBAL, ea, mask & ~shared);
+        TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL);
     }
     if (shared) {
         ISAFN(lane_count)(x, d, d->stat + (d->space == SPACE_GENERIC), SPACE_SHARED, ea, shared);
+        TRACE(x, o, SPACE_SHARED, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         atom_lanes(x, o, d, ea, shared, SPACE_SHARED);
     }
 }

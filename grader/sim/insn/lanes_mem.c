@@ -237,6 +237,7 @@ static void access_global(struct exec *x, const struct op *o, const struct mem_d
     bool near = relate(m, ea, mask, space, span, rel);
     if (near) count(x->stats[stat], m, (u32)base & 31, space, span);
     if (!near) pattern_count_far(x->stats[stat], ea, mask, span);
+    TRACE(x, o, space, stat, ea, mask);
     if (!near || !global_fits(x, d, m, base, span)) {
         global_slow(x, o, d, ea, mask);
         return;
@@ -294,6 +295,7 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
     u64 base = ea[__builtin_ctz(mask)], low;
     bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
     if (near) count(x->stats[stat], m, 0, SPACE_SHARED, span);
+    TRACE(x, o, SPACE_SHARED, stat, ea, mask);
     low = base + (u64)(s64)m->low;
     bool fits = near && low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
                 !(((u32)base | m->bits) & (span - 1));
@@ -347,6 +349,7 @@ static void access_local(struct exec *x, const struct op *o, const struct mem_de
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
     if (relate(m, ea, mask, SPACE_LOCAL, span, rel)) count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
+    TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
     ACTIVE(mask) {
         if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u))) continue;
         report_fault(x, ea[l] + span <= x->local_bytes ? SIM_FAULT_MISALIGNED : SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
