@@ -1,0 +1,255 @@
+/* test_grader_parts.c — hash, cache, processes, packing, JSON, command line, names of exercises. */
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/text.h"
+#include "grader/book.h"
+#include "grader/cache.h"
+#include "grader/options.h"
+#include "grader/pack.h"
+#include "grader/parallel.h"
+#include "grader/report.h"
+#include "grader/tests/unit/unit.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A part goes in as its length in 8 bytes, then itself: printf '\3\0\0\0\0\0\0\0abc' | sha256sum. */
+START_TEST(hash_of_parts) {
+    struct hash h;
+    char one[HASH_HEX], two[HASH_HEX];
+    hash_start(&h);
+    hash_text(&h, "abc");
+    hash_hex(&h, one);
+    ck_assert_str_eq(one, "ce91dc5eec0139adf091900d225971d6ad246a845bad791b5693a9d0d55dd391");
+    hash_start(&h);
+    hash_text(&h, "ab");
+    hash_text(&h, "c");
+    hash_hex(&h, two);
+    ck_assert_str_ne(one, two);
+}
+END_TEST
+
+static void key_of(const char *what, char key[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_text(&h, what);
+    hash_text(&h, __func__);
+    hash_hex(&h, key);
+}
+
+static void entry_path(const char *key, char *path, size_t size) { snprintf(path, size, "%s/cache/unit-test/%s", book_build(), key); }
+
+START_TEST(cache_keeps) {
+    struct err e = {0};
+    struct buf b = {0};
+    char key[HASH_HEX], path[PATH_MAX];
+    ck_assert(book_open(&e));
+    key_of("keeps", key);
+    entry_path(key, path, sizeof path);
+    unlink(path);
+    ck_assert(!cache_get("unit-test", key, &b));
+    cache_put("unit-test", key, "pay\0load", 8);
+    ck_assert(cache_get("unit-test", key, &b));
+    ck_assert_uint_eq(b.size, 8);
+    ck_assert_mem_eq(b.data, "pay\0load", 8);
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(damaged_entry_is_dropped) {
+    struct err e = {0};
+    struct buf b = {0};
+    char key[HASH_HEX], path[PATH_MAX];
+    ck_assert(book_open(&e));
+    key_of("damaged", key);
+    entry_path(key, path, sizeof path);
+    cache_put("unit-test", key, "payload", 7);
+    ck_assert(file_read(path, 1000, &b, &e));
+    b.data[2] ^= 1;
+    ck_assert(file_write(path, b.data, b.size, &e));
+    buf_clear(&b);
+    ck_assert(!cache_get("unit-test", key, &b));
+    ck_assert_uint_eq(b.size, 0);
+    ck_assert(!file_exists(path));
+    cache_put("unit-test", key, "payload", 7);
+    ck_assert(cache_get("unit-test", key, &b));
+    buf_free(&b);
+}
+END_TEST
+
+/* ---- processes ---- */
+
+static void item(void *user, unsigned i, struct buf *out) {
+    (void)user;
+    usleep((5 - i) * 20000); /* the last one ends first */
+    if (i == 3) raise(SIGKILL);
+    buf_printf(out, "item %u", i);
+}
+static void collect(void *user, unsigned i, bool ok, const char *data, size_t size) {
+    (void)i;
+    buf_printf(user, "[%s %.*s]", ok ? "ok" : "died", (int)size, data);
+}
+
+START_TEST(processes_in_order) {
+    struct buf b = {0};
+    struct err e = {0};
+    ck_assert(parallel_run(5, 3, item, collect, &b, &e));
+    ck_assert_str_eq(buf_str(&b), "[ok item 0][ok item 1][ok item 2][died ][ok item 4]");
+    buf_free(&b);
+}
+END_TEST
+
+/* ---- results ---- */
+
+static const struct exercise none = {.name = "none", .chapter = "99-none", .title = "no exercise"};
+
+static struct result example(void) {
+    struct result r = {.ex = &none, .verdict = V_PART, .score = 62.5, .max_score = 100, .id = "99-none/none", .file = "none.cu", .message = ""};
+    r.cases = arena_array(&r.arena, struct case_result, 1);
+    r.cases[r.ncases++] = (struct case_result){"correctness", "1 x 2", V_AC, ""};
+    r.technique = arena_array(&r.arena, struct technique_result, 1);
+    r.technique[r.ntechnique++] = (struct technique_result){.name = "check", .metric = "sectors_load", .value = 32, .limit = 4.5, .at_most = true,
+        .reason = "because", .file = "none.cu", .line = 14};
+    r.lines = arena_array(&r.arena, struct line_result, 1);
+    r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}};
+    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .student_us = 2, .solution_us = 1, .baseline_us = 3, .vs_solution = 0.5,
+        .vs_baseline = 1.5, .of_roofline = 0.25, .bound_by = "DRAM", .size = "1 x 2", .note = ""};
+    r.has_counters = true;
+    r.counters.sectors_load = 32;
+    buf_puts(&r.log, "hello");
+    return r;
+}
+
+START_TEST(packing) {
+    struct result r = example(), back;
+    struct buf b = {0}, again = {0};
+    result_pack(&r, &b);
+    ck_assert(result_unpack(&back, &none, b.data, b.size));
+    ck_assert_str_eq(back.technique[0].reason, "because");
+    ck_assert_ptr_null(back.technique[0].unit);
+    ck_assert_str_eq(buf_str(&back.log), "hello");
+    result_pack(&back, &again);
+    ck_assert_uint_eq(b.size, again.size);
+    ck_assert_mem_eq(b.data, again.data, b.size);
+    struct result broken;
+    for (size_t n = 0; n < b.size; n += 7) {
+        ck_assert(!result_unpack(&broken, &none, b.data, n));
+        result_free(&broken);
+    }
+    result_free(&r), result_free(&back);
+    buf_free(&b), buf_free(&again);
+}
+END_TEST
+
+static void keys(const json_t *o, const char *want) {
+    struct buf b = {0};
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)o, key, value) buf_printf(&b, "%s ", key);
+    ck_assert_str_eq(buf_str(&b), want);
+    buf_free(&b);
+}
+
+/* The keys of DESIGN.md's schema 1, in its order. */
+START_TEST(json_keys) {
+    struct result r = example();
+    const struct result *list[] = {&r};
+    json_t *o = report_json(list, 1, device_find("h200"), "7");
+    keys(o, "schema device seed exercises ");
+    json_t *ex = json_array_get(json_object_get(o, "exercises"), 0);
+    keys(ex, "id verdict score max_score cases technique speed counters log ");
+    keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
+    keys(json_array_get(json_object_get(ex, "technique"), 0), "name metric value limit file line passed ");
+    keys(json_object_get(ex, "speed"), "kind student_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
+    json_decref(o);
+    result_free(&r);
+}
+END_TEST
+
+/* ---- the command line ---- */
+
+static bool parse(struct options *o, struct err *e, const char *line) {
+    static char text[256];
+    char *argv[16] = {(char *)"grader"}, *rest = NULL;
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest)) argv[argc++] = w;
+    argv[argc] = NULL;
+    optind = 0;
+    *e = (struct err){0};
+    static char *kept[16]; /* the options point into it */
+    memcpy(kept, argv, sizeof kept);
+    return options_parse(o, argc, kept, e);
+}
+
+START_TEST(command_line) {
+    struct options o;
+    struct err e;
+    ck_assert(parse(&o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
+    ck_assert_str_eq(o.command, "run");
+    ck_assert_uint_eq(o.nnames, 1);
+    ck_assert_uint_eq(o.ndevices, 2);
+    ck_assert_str_eq(o.devices[1]->name, "a100");
+    ck_assert(o.json && o.workers == 2);
+    ck_assert(parse(&o, &e, "run"));
+    ck_assert_uint_eq(strlen(o.seed), 32); /* drawn */
+    static const char *const wrong[] = {"", "run --frob", "run --seed", "run --threads 0", "run --threads x", "run --format xml", "run --device sim:none"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert_msg(!parse(&o, &e, wrong[i]), "%s", wrong[i]);
+        ck_assert_int_eq(e.kind, ERR_INPUT);
+    }
+}
+END_TEST
+
+static const char *found(const char *name) {
+    static char ids[1100];
+    struct err e = {0};
+    const struct exercise **list = book_find(name, &e);
+    snprintf(ids, sizeof ids, "%s", list ? book_id(list[0]) : e.text);
+    if (list && list[1]) strcat(ids, " …");
+    free(list);
+    return ids;
+}
+
+START_TEST(names_of_exercises) {
+    struct err e = {0};
+    ck_assert_msg(book_open(&e), "%s", e.text);
+    static const char *const spellings[] = {"transpose", "coalescing/transpose", "02-coalescing/transpose", "02/transpose",
+        "chapters/02-coalescing/transpose.cu", "./chapters/02-coalescing/transpose.cu"};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) ck_assert_str_eq(found(spellings[i]), "02-coalescing/transpose");
+    ck_assert(text_ends(found("02-coalescing"), " …"));
+    ck_assert_ptr_nonnull(strstr(found("transpse"), "did you mean 02-coalescing/transpose"));
+    ck_assert_ptr_nonnull(strstr(found("../../etc/passwd"), "no exercise"));
+}
+END_TEST
+
+START_TEST(names_of_files) {
+    char name[128];
+    static const char *const plain[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu", "/x/.cu", "none.cu", "a b.cu", "none.cu", "x.c", "none.cu"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i += 2) {
+        grade_name(&none, plain[i], name, sizeof name);
+        ck_assert_str_eq(name, plain[i + 1]);
+    }
+}
+END_TEST
+
+UNIT_SUITE(grader_parts) {
+    Suite *s = suite_create("grader_parts");
+    TCase *t = tcase_create("parts");
+    tcase_add_test(t, hash_of_parts);
+    tcase_add_test(t, cache_keeps);
+    tcase_add_test(t, damaged_entry_is_dropped);
+    tcase_add_test(t, processes_in_order);
+    tcase_add_test(t, packing);
+    tcase_add_test(t, json_keys);
+    tcase_add_test(t, command_line);
+    tcase_add_test(t, names_of_exercises);
+    tcase_add_test(t, names_of_files);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,209 @@
+/* test_grader_problem.c — drawing inputs, placing aliases, comparing outputs, on exercises made up here. */
+#include "grader/problem.h"
+#include "grader/tests/unit/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[1]; }
+static void doubled(const struct ex_case *c, void *const host[], void *const want[]) {
+    for (size_t i = 0; i < count(c); i++) ((double *)want[0])[i] = 2.0 * ((const float *)host[1])[i];
+}
+static double loose(const struct ex_case *c, void *const host[], int arg, size_t i, double want) {
+    (void)c, (void)host, (void)arg, (void)i, (void)want;
+    return 0.5;
+}
+static const struct ex_arg float_args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {1, 2}},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
+};
+static const struct exercise floats = {.name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
+static const struct exercise tolerant = {.name = "floats", .args = float_args, .nargs = 3, .reference = doubled, .tolerance = loose};
+static const struct ex_case two_by_three = {.dim = {2, 3}};
+
+static struct ex_rng seeded(unsigned n) {
+    struct ex_rng r;
+    rng_start(&r, "test", "problem", n, 0);
+    return r;
+}
+
+/* A solved problem whose outputs are right. */
+static void make(struct problem *p, const struct exercise *ex, const struct ex_case *c) {
+    struct err e = {0};
+    struct ex_rng r = seeded(1);
+    ck_assert_msg(problem_open(p, ex, c, &e), "%s", e.text);
+    problem_draw_scalars(p, &r);
+    problem_draw_buffers(p, &r);
+    problem_solve(p);
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (p->op[i].owner == (int)i) memcpy(p->op[i].after, p->op[i].before, p->op[i].bytes);
+    for (size_t i = 0; i < p->op[0].count; i++) ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
+}
+
+/* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
+START_TEST(generator_is_xoshiro) {
+    struct ex_rng r = {{1, 2, 3, 4}};
+    ck_assert_uint_eq(ex_random(&r), 11520);
+    ck_assert_uint_eq(ex_random(&r), 0);
+    ck_assert_uint_eq(ex_random(&r), 1509978240);
+    ck_assert_uint_eq(ex_random(&r), 1215971899390074240ull);
+}
+END_TEST
+
+START_TEST(ranges_are_held) {
+    struct ex_rng r = seeded(2);
+    bool low = false, high = false;
+    for (int i = 0; i < 2000; i++) {
+        long v = ex_range(&r, -3, 4);
+        ck_assert(v >= -3 && v <= 4);
+        low |= v == -3, high |= v == 4;
+        double u = ex_uniform(&r, -1, 1);
+        ck_assert(u >= -1 && u < 1);
+    }
+    ck_assert(low && high);
+}
+END_TEST
+
+START_TEST(seeds_differ) {
+    struct ex_rng a = seeded(3), b = seeded(3), c = seeded(4);
+    ck_assert_uint_eq(ex_random(&a), ex_random(&b));
+    ck_assert_uint_ne(ex_random(&a), ex_random(&c));
+}
+END_TEST
+
+START_TEST(right_output_passes) {
+    struct problem p;
+    struct buf m = {0};
+    make(&p, &floats, &two_by_three);
+    ck_assert_int_eq(*(int *)p.op[2].before, 3);
+    ck_assert(problem_compare(&p, &m));
+    ck_assert_uint_eq(m.size, 0);
+    problem_close(&p);
+}
+END_TEST
+
+START_TEST(wrong_element_is_named) {
+    struct problem p;
+    struct buf m = {0};
+    make(&p, &floats, &two_by_three);
+    ((float *)p.op[0].after)[4] = 7.5f;
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_ptr_nonnull(strstr(buf_str(&m), "1 of 6 elements of `out`"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&m), "out[1][1]")); /* element 4 of rows of 3 */
+    ck_assert_ptr_nonnull(strstr(buf_str(&m), "got 7.5"));
+    buf_free(&m);
+    problem_close(&p);
+}
+END_TEST
+
+START_TEST(unwritten_element_is_told) {
+    struct problem p;
+    struct buf m = {0};
+    make(&p, &floats, &two_by_three);
+    memcpy((float *)p.op[0].after + 5, (float *)p.op[0].before + 5, 4);
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_ptr_nonnull(strstr(buf_str(&m), "nothing was written"));
+    buf_free(&m);
+    problem_close(&p);
+}
+END_TEST
+
+START_TEST(changed_input_is_told) {
+    struct problem p;
+    struct buf m = {0};
+    make(&p, &floats, &two_by_three);
+    ((float *)p.op[1].after)[2] += 1;
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_ptr_nonnull(strstr(buf_str(&m), "`in` is an input and was changed: in[2]"));
+    buf_free(&m);
+    problem_close(&p);
+}
+END_TEST
+
+START_TEST(tolerance_and_nan) {
+    struct problem p;
+    struct buf m = {0};
+    make(&p, &tolerant, &two_by_three);
+    ((float *)p.op[0].after)[0] += 0.4f;
+    ck_assert(problem_compare(&p, &m));
+    ((float *)p.op[0].after)[0] = NAN; /* never close to a number, whatever the tolerance */
+    ck_assert(!problem_compare(&p, &m));
+    ((double *)p.op[0].want)[0] = NAN;
+    buf_clear(&m);
+    ck_assert(problem_compare(&p, &m));
+    ((double *)p.op[0].want)[0] = INFINITY;
+    ((float *)p.op[0].after)[0] = 1e38f;
+    ck_assert(!problem_compare(&p, &m));
+    buf_free(&m);
+    problem_close(&p);
+}
+END_TEST
+
+START_TEST(empty_problem) {
+    struct problem p;
+    struct buf m = {0};
+    static const struct ex_case none = {.dim = {0, 3}};
+    make(&p, &floats, &none);
+    ck_assert(problem_compare(&p, &m));
+    problem_close(&p);
+}
+END_TEST
+
+/* ---- aliases ---- */
+
+static size_t ten(const struct ex_case *c) { (void)c; return 10; }
+static size_t four(const struct ex_case *c) { (void)c; return 4; }
+static size_t at(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static int into_first(const struct ex_case *c) { return c->variant ? 1 : 0; }
+static void unchanged(const struct ex_case *c, void *const host[], void *const want[]) { (void)c, (void)host, (void)want; }
+static const struct ex_arg alias_args[] = {
+    {.name = "all", .role = EX_INOUT, .type = EX_I32, .count = ten},
+    {.name = "part", .role = EX_IN, .type = EX_I32, .count = four, .alias = into_first, .alias_offset = at},
+};
+static const struct exercise aliased = {.name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
+
+START_TEST(alias_points_into_its_owner) {
+    struct problem p;
+    struct err e = {0};
+    static const struct ex_case inside = {.dim = {6}, .variant = 1}, outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
+    ck_assert(problem_open(&p, &aliased, &inside, &e));
+    ck_assert_ptr_eq(p.op[1].before, (int32_t *)p.op[0].before + 6);
+    ck_assert(p.op[1].written); /* it may change with its owner: no "input was changed" */
+    problem_close(&p);
+    ck_assert(!problem_open(&p, &aliased, &outside, &e));
+    problem_close(&p);
+    e = (struct err){0};
+    ck_assert(problem_open(&p, &aliased, &apart, &e));
+    ck_assert_int_eq(p.op[1].owner, 1);
+    problem_close(&p);
+}
+END_TEST
+
+START_TEST(names_of_cases) {
+    struct buf b = {0};
+    static const struct ex_case cases[] = {{.dim = {5, 0}}, {.dim = {2, 3}, .label = "small"}};
+    static const struct exercise ex = {.cases = cases, .ncases = 2, .timed = {{64, 64}}};
+    case_name(&ex, &cases[1], &b);
+    ck_assert_str_eq(buf_str(&b), "2 x 3: small");
+    buf_free(&b);
+}
+END_TEST
+
+UNIT_SUITE(grader_problem) {
+    Suite *s = suite_create("grader_problem");
+    TCase *t = tcase_create("problem");
+    tcase_add_test(t, generator_is_xoshiro);
+    tcase_add_test(t, ranges_are_held);
+    tcase_add_test(t, seeds_differ);
+    tcase_add_test(t, right_output_passes);
+    tcase_add_test(t, wrong_element_is_named);
+    tcase_add_test(t, unwritten_element_is_told);
+    tcase_add_test(t, changed_input_is_told);
+    tcase_add_test(t, tolerance_and_nan);
+    tcase_add_test(t, empty_problem);
+    tcase_add_test(t, alias_points_into_its_owner);
+    tcase_add_test(t, names_of_cases);
+    suite_add_tcase(s, t);
+    return s;
+}
