@@ -66,6 +66,12 @@ START_TEST(threads_are_reused)
 }
 END_TEST
 
+START_TEST(the_grid_is_as_given)
+{
+    ex_at_most("blocks", ex_current()->technique_case.dim[BLOCKS], "the caller knows how many blocks the device runs at once");
+}
+END_TEST
+
 START_TEST(nothing_is_moved_twice)
 {
     ex_at_most_per("thread_loads", elements(), "element", 2, "a and b are read once");
@@ -78,6 +84,7 @@ static void tests(TCase *correctness, TCase *technique)
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, accesses_are_coalesced);
     tcase_add_test(technique, threads_are_reused);
+    tcase_add_test(technique, the_grid_is_as_given);
     tcase_add_test(technique, nothing_is_moved_twice);
 }
 
