@@ -48,7 +48,8 @@ static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
     return most;
 }
 
-/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a 128-bit access merge. */
+/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a wide access merge, since the
+ * registers returned are packed. */
 static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
     for (u32 l = 0; l < 32; l++)
         if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step]) return false;
@@ -57,7 +58,7 @@ static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
 
 static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, u32 span) {
     u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
-    if (span == 16 && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2))) lanes = 16;
+    if (span >= 8 && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2))) lanes *= 2;
     m->wavefronts = m->min_wavefronts = 0;
     for (u32 first = 0; first < 32; first += lanes) {
         u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
