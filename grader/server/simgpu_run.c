@@ -177,7 +177,7 @@ int simgpu_run(int argc, char **argv) {
     struct run run = {.reports = report_log_new()};
     if (o.counters) run.counters = counter_log_new(o.counters, o.device);
     struct server *s = open_device(&o, &run, &e);
-    if (!s) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    if (!s) return fprintf(stderr, "simgpu run: %s\n", e.text), e.kind == ERR_INPUT ? 2 : 3;
     int status = serve_program(s, argv + program, &e);
     server_close(s);
     report_log_end(run.reports);

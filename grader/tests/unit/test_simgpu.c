@@ -1,0 +1,132 @@
+/* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options, the counters' JSON. */
+#include "grader/tests/unit/unit.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char build[4096], work[4200];
+
+static int shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int shell(const char *format, ...) {
+    char command[20000];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(command, sizeof command, format, ap);
+    va_end(ap);
+    int status = system(command);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void find_build(void) {
+    ssize_t n = readlink("/proc/self/exe", build, sizeof build - 1);
+    ck_assert_int_gt(n, 0);
+    build[n] = 0;
+    for (int i = 0; i < 2; i++) *strrchr(build, '/') = 0;
+    snprintf(work, sizeof work, "%s/tests/simgpu", build);
+    ck_assert_int_eq(shell("mkdir -p %s", work), 0);
+}
+
+/* Two files compiled apart, one of them with an argument that is nvcc's own, then linked. */
+static void make_program(void) {
+    find_build();
+    if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work, build)) return;
+    ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc -c main_part.cu -o %s/main.o", build, work), 0);
+    ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc -dc other_part.cu -o %s/o.o 2>%s/err", build, work, work), 2);
+    ck_assert_int_eq(shell("grep -q 'into one .cu file' %s/err", work), 0);
+    ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc -O3 --compile other_part.cu -o %s/other.o", build, work), 0);
+    ck_assert_int_eq(shell("%s/simgpu nvcc -cudart static %s/main.o %s/other.o -lcudart -o %s/two", build, work, work, work), 0);
+}
+
+START_TEST(test_status) {
+    ck_assert_int_eq(shell("%s/simgpu run true", build), 0);
+    ck_assert_int_eq(shell("%s/simgpu run sh -c 'exit 7'", build), 7);
+    ck_assert_int_eq(shell("%s/simgpu run sh -c 'kill -9 $$'", build), 137);
+    ck_assert_int_eq(shell("%s/simgpu run /nowhere 2>/dev/null", build), 127);
+    ck_assert_int_eq(shell("%s/simgpu run /dev/null 2>/dev/null", build), 126);
+    ck_assert_int_eq(shell("test \"$(%s/simgpu run -- %s/two 1 2)\" = 189", build, work), 0); /* 63 * 3 */
+}
+END_TEST
+
+START_TEST(test_usage) {
+    static const char *const bad[] = {"", "flash", "run", "run --counters", "run --counters xml true",
+                                      "run --device none true", "run --workers 0 true", "run --bogus 1 true",
+                                      "run --timeout soon true", "devices all"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int status = shell("%s/simgpu %s >/dev/null 2>%s/err", build, bad[i], work);
+        ck_assert_msg(status == 2, "simgpu %s: %d", bad[i], status);
+        ck_assert_int_eq(shell("test -s %s/err", work), 0);
+    }
+    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file /nowhere/c true 2>/dev/null", build), 3);
+}
+END_TEST
+
+START_TEST(test_no_server) {
+    ck_assert_int_eq(shell("%s/two >/dev/null 2>%s/err", work, work), 100); /* cudaErrorNoDevice */
+    ck_assert_int_eq(shell("grep -q 'simgpu run' %s/err", work), 0);
+}
+END_TEST
+
+/* A script that runs the program twice has one connection: each starts with a fresh device. */
+START_TEST(test_one_after_another) {
+    ck_assert_int_eq(shell("%s/simgpu run sh -c '%s/two && %s/two x' >%s/out", build, work, work, work), 0);
+    ck_assert_int_eq(shell("test \"$(tr '\\n' ' ' <%s/out)\" = '63 126 '", work), 0);
+}
+END_TEST
+
+static json_int_t counter(const json_t *o, const char *name) {
+    return json_integer_value(json_object_get(json_object_get(o, "counters"), name));
+}
+
+/* Lines add up to the launch, whose figures follow from the source: 64 threads store 4 bytes each. */
+START_TEST(test_json) {
+    char path[4300];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/counters.json", work);
+    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file %s %s/two >/dev/null", build, path, work), 0);
+    json_t *all = json_load_file(path, 0, &error), *launches = json_object_get(all, "launches"), *line;
+    ck_assert_msg(all != NULL, "%s", error.text);
+    ck_assert_str_eq(json_string_value(json_object_get(all, "device")), "h200");
+    ck_assert_uint_eq(json_array_size(launches), 2);
+    json_t *start = json_array_get(launches, 0);
+    ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(start, "grid"), 0)), 2);
+    ck_assert_int_eq(counter(start, "thread_stores"), 64);
+    ck_assert_int_eq(counter(start, "sectors_store"), 8);
+    ck_assert_int_eq(counter(json_array_get(launches, 1), "thread_loads"), 64);
+    json_int_t sum = 0, stores = 0;
+    size_t i;
+    json_array_foreach(json_object_get(start, "lines"), i, line) {
+        sum += counter(line, "inst_executed");
+        stores += counter(line, "thread_stores");
+        if (counter(line, "thread_stores")) ck_assert_int_eq(json_integer_value(json_object_get(line, "line")), 6);
+    }
+    ck_assert_int_eq(sum, counter(start, "inst_executed"));
+    ck_assert_int_eq(stores, 64);
+    json_decref(all);
+}
+END_TEST
+
+START_TEST(test_text) {
+    ck_assert_int_eq(shell("%s/simgpu run --workers 1 --no-sanitize --counters text %s/two 2>%s/err >/dev/null", build, work, work), 0);
+    ck_assert_int_eq(shell("grep -Eq 'thread_stores +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err", work, work), 0);
+}
+END_TEST
+
+UNIT_SUITE(simgpu) {
+    Suite *suite = suite_create("simgpu");
+    TCase *tc = tcase_create("command line");
+    tcase_add_unchecked_fixture(tc, make_program, NULL);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, test_status);
+    tcase_add_test(tc, test_usage);
+    tcase_add_test(tc, test_no_server);
+    tcase_add_test(tc, test_one_after_another);
+    tcase_add_test(tc, test_json);
+    tcase_add_test(tc, test_text);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
