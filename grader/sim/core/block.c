@@ -71,9 +71,11 @@ static void fill_params(const struct launch *l, unsigned char *values) {
 static void fill_values(const struct launch *l, unsigned char *values) {
     const struct sim_launch *r = l->request;
     u32 dynamic = l->shared_bytes - r->dynamic_shared;
+    u64 workspace = r->cooperative ? l->sim->grid_workspace : 0;
     u32 v[B_SLOTS] = {[B_NTID_X] = r->block[0], [B_NTID_Y] = r->block[1], [B_NTID_Z] = r->block[2], [B_NCTAID_X] = r->grid[0],
                       [B_NCTAID_Y] = r->grid[1], [B_NCTAID_Z] = r->grid[2], [B_NWARPID] = l->nwarps, [B_NSMID] = 1,
                       [B_DYN_SHARED] = r->dynamic_shared, [B_TOTAL_SHARED] = l->shared_bytes, [B_CLUSTER_ONE] = 1,
+                      [B_ENVREG1] = (u32)(workspace >> 32), [B_ENVREG2] = (u32)workspace,
                       [B_DYNAMIC_32] = dynamic};
     for (u32 i = 0; i < B_SLOTS; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
     broadcast(values + B_DYNAMIC_64 * SLOT_BYTES, dynamic, 8);

@@ -149,6 +149,7 @@ struct sim {
     pthread_mutex_t output_lock;
     struct pool *pool; /* worker threads, made at the first launch that wants them */
     uint64_t heap_used;
+    uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
 };
 
 /* ---- running ---- */

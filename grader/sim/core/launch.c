@@ -186,6 +186,16 @@ static u32 count_workers(const struct launch *l) {
     return n > l->nblocks ? (u32)l->nblocks : (u32)n;
 }
 
+/* Two words: a size, and the barrier that the blocks of a cooperative launch count arrivals in. It stays for ever, since
+ * the barrier is made to be reused. */
+static void make_grid_workspace(struct sim *s) {
+    if (s->grid_workspace) return;
+    s->grid_workspace = memory_alloc(&s->memory, 8, "workspace of cooperative launches");
+    if (!s->grid_workspace) return;
+    memory_at(&s->memory, s->grid_workspace)->module = true;
+    sim_fill(s, s->grid_workspace, 0, 8);
+}
+
 static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r) {
     const struct sim_module *m = r->kernel->module;
     *l = (struct launch){.sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
@@ -201,6 +211,7 @@ static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->granule_shift = l->code->narrow ? 0 : 2;
     l->races_global = l->sanitize && !l->code->synchronises && l->nblocks > 1;
     l->nworkers = count_workers(l);
+    if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);
 }
 

@@ -98,7 +98,7 @@ static const struct { const char *name; bool (*decode)(struct decoder *); } fami
     {"barrier", decode_barrier}, {"shfl", decode_collect}, {"vote", decode_collect}, {"match", decode_collect},
     {"redux", decode_collect}, {"activemask", decode_bare}, {"membar", decode_bare}, {"fence", decode_bare},
     {"nanosleep", decode_bare}, {"prefetch", decode_hint}, {"prefetchu", decode_hint}, {"griddepcontrol", decode_hint},
-    {"discard", decode_hint}, {"applypriority", decode_hint}, {"pmevent", decode_hint}, {"brkpt", decode_hint}, {"nop", decode_hint},
+    {"discard", decode_hint}, {"applypriority", decode_hint}, {"pmevent", decode_hint}, {"brkpt", decode_hint}, {"nop", decode_hint}, {"set", decode_set},
 };
 
 static bool decode_insn(struct decoder *d) {
@@ -246,6 +246,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     d->c = c;
     d->frame = 0;
     d->nareas = d->nlocals = 0;
+    d->carry = REF_NONE;
     d->regs = arena_array(&d->m->arena, ref, f->nregs);
     d->reads = xcalloc(f->nregs, sizeof *d->reads);
     count_all_reads(d);
@@ -313,6 +314,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         }
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
+        c->cooperative |= q->cooperative;
         c->synchronises |= q->synchronises;
         c->narrow |= q->narrow;
         c->recursive |= q->recursive;

@@ -3,6 +3,7 @@
  * decode.c         a module: variables placed, functions in order, segments, call graph
  * decode_op.c      operands, row look-up, instructions that are an expression
  * decode_mem.c     loads, stores, atomics, address conversions
+ * decode_lower.c   instructions made of other rows
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/core/core.h"
@@ -17,6 +18,7 @@ struct decoder {
     u32 frame;                  /* bytes given out so far */
     struct param_area *areas;   /* of this function: formals and call sequences */
     u32 nareas;
+    ref carry;                  /* the carry flag's mask; REF_NONE until an instruction needs it */
     struct local_place { const struct ptx_var *var; u32 offset; } *locals, *shareds;
     u32 nlocals, nshareds;
     struct const_map *consts;
@@ -25,6 +27,7 @@ struct decoder {
 
 /* Each returns false with the error set. */
 bool decode_plain(struct decoder *d);
+bool decode_set(struct decoder *d);         /* decode_lower.c */
 bool decode_memory(struct decoder *d);      /* ld, ldu, st */
 bool decode_atomic(struct decoder *d);      /* atom, red */
 bool decode_cvta(struct decoder *d);
@@ -57,6 +60,13 @@ bool destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsig
 /* [base + offset]: sets o->src[0], o->imm and address32; `space` may be refined (generic to shared, …). */
 struct address { ref base; s64 offset; bool address32; const struct ptx_var *var; };
 bool address(struct decoder *d, const struct ptx_operand *p, struct address *out);
+
+/* Writes the op's result of type `t` into the operand's register, which may be wider. */
+bool put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
+/* The row that an opcode means, modifiers taken off into *dropped, or -1. */
+int row_of(const char *opcode, unsigned *dropped);
+/* Notes that an instruction which is decoded into other rows was met (RD rows). */
+void mark_lowered(const char *row_name);
 
 struct param_area *area_of(struct decoder *d, const struct ptx_var *v);
 bool var_address(struct decoder *d, const struct ptx_var *v, u64 *out); /* of a placed variable */

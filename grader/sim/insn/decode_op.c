@@ -59,7 +59,7 @@ static unsigned strip(const char *opcode, unsigned drop, char *out, size_t size)
     size_t n = 0;
     char part[64];
     for (unsigned i = 0; opcode_part(opcode, i, part, sizeof part); i++) {
-        unsigned mod = is_rounding(part) ? MOD_RND : strcmp(part, "ftz") == 0 ? MOD_FTZ : strcmp(part, "sat") == 0 ? MOD_SAT : 0;
+        unsigned mod = strcmp(part, "rn") == 0 && drop & MOD_RN ? MOD_RN : is_rounding(part) ? MOD_RND : strcmp(part, "ftz") == 0 ? MOD_FTZ : strcmp(part, "sat") == 0 ? MOD_SAT : 0;
         bool combiner = i == 2 && strncmp(opcode, "setp.", 5) == 0 &&
                         (strcmp(part, "and") == 0 || strcmp(part, "or") == 0 || strcmp(part, "xor") == 0);
         if (i && (mod & drop)) dropped |= mod;
@@ -68,10 +68,19 @@ static unsigned strip(const char *opcode, unsigned drop, char *out, size_t size)
     return dropped;
 }
 
-static int find_row(const char *opcode, unsigned *dropped) {
-    static const unsigned drops[] = {0, MOD_RND, MOD_FTZ, MOD_RND | MOD_FTZ, MOD_SAT, MOD_RND | MOD_SAT, MOD_FTZ | MOD_SAT,
+/* min.s32.relu is spelt in either order. */
+static const char *in_order(const char *opcode, char *out, size_t size) {
+    size_t n = strlen(opcode), first = strcspn(opcode, ".");
+    if (n < 5 || strcmp(opcode + n - 5, ".relu") != 0) return opcode;
+    snprintf(out, size, "%.*s.relu%.*s", (int)first, opcode, (int)(n - 5 - first), opcode + first);
+    return out;
+}
+
+int row_of(const char *written, unsigned *dropped) {
+    static const unsigned drops[] = {0, MOD_RN, MOD_RND, MOD_FTZ, MOD_RND | MOD_FTZ, MOD_SAT, MOD_RND | MOD_SAT, MOD_FTZ | MOD_SAT,
                                      MOD_RND | MOD_FTZ | MOD_SAT};
-    char name[96];
+    char name[96], ordered[96];
+    const char *opcode = in_order(written, ordered, sizeof ordered);
     for (unsigned i = 0; i < sizeof drops / sizeof *drops; i++) {
         *dropped = strip(opcode, drops[i], name, sizeof name);
         int row = insn_find(name);
@@ -144,10 +153,39 @@ static const struct { const char *name; ref at; } special_slots[] = {
 #undef X
 };
 
+/* Clusters hold one block, so that these are known. */
+static const struct { const char *name; u64 value; u8 bytes; } constant_specials[] = {
+    {"WARP_SZ", 32, 4}, {"%cluster_ctaid.x", 0, 4}, {"%cluster_ctaid.y", 0, 4}, {"%cluster_ctaid.z", 0, 4},
+    {"%cluster_nctaid.x", 1, 4}, {"%cluster_nctaid.y", 1, 4}, {"%cluster_nctaid.z", 1, 4}, {"%is_explicit_cluster", 0, 1},
+    {"%aggr_smem_size", 0, 4}, {"%reserved_smem_offset_begin", 0, 4}, {"%reserved_smem_offset_end", 0, 4},
+    {"%reserved_smem_offset_cap", 0, 4}, {"%reserved_smem_offset_0", 0, 4}, {"%reserved_smem_offset_1", 0, 4},
+};
+
+/* A cluster's place in the grid is its one block's. */
+static const struct { const char *name; ref at; } aliases[] = {
+    {"%clusterid.x", REF(BASE_BLOCK, B_CTAID_X * SLOT_BYTES)}, {"%clusterid.y", REF(BASE_BLOCK, B_CTAID_Y * SLOT_BYTES)},
+    {"%clusterid.z", REF(BASE_BLOCK, B_CTAID_Z * SLOT_BYTES)}, {"%nclusterid.x", REF(BASE_BLOCK, B_NCTAID_X * SLOT_BYTES)},
+    {"%nclusterid.y", REF(BASE_BLOCK, B_NCTAID_Y * SLOT_BYTES)}, {"%nclusterid.z", REF(BASE_BLOCK, B_NCTAID_Z * SLOT_BYTES)},
+};
+
 static bool special(struct decoder *d, const char *name, ref *out, unsigned *bytes) {
     *bytes = 4;
     for (unsigned i = 0; i < sizeof special_slots / sizeof *special_slots; i++)
         if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0) return *out = special_slots[i].at, true;
+    for (unsigned i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i].name, name) == 0) return *out = aliases[i].at, true;
+    /* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it is what
+     * cooperative groups' grid barrier works on. */
+    if (strcmp(name, "%envreg1") == 0 || strcmp(name, "%envreg2") == 0) {
+        d->c->cooperative = true;
+        return *out = REF(BASE_BLOCK, (name[7] == '1' ? B_ENVREG1 : B_ENVREG2) * SLOT_BYTES), true;
+    }
+    if (strncmp(name, "%envreg", 7) == 0) return *out = slot_const(d, 0, 4), true;
+    for (unsigned i = 0; i < sizeof constant_specials / sizeof *constant_specials; i++)
+        if (strcmp(constant_specials[i].name, name) == 0) {
+            *bytes = constant_specials[i].bytes;
+            return *out = slot_const(d, constant_specials[i].value, *bytes), true;
+        }
     bool wide = strcmp(name, "%clock64") == 0 || strcmp(name, "%globaltimer") == 0;
     if (wide || strcmp(name, "%clock") == 0 || strcmp(name, "%clock_hi") == 0 || strcmp(name, "%globaltimer_lo") == 0) {
         struct op *o = emit_named(d, "clock");
@@ -157,7 +195,6 @@ static bool special(struct decoder *d, const char *name, ref *out, unsigned *byt
         o->dst = *out = slot_new(d, *bytes);
         return true;
     }
-    if (strcmp(name, "%nwarpid") == 0 || strcmp(name, "WARP_SZ") == 0) return *out = slot_const(d, 32, 4), true;
     return decode_refuse(d, "not implemented: special register %s in", name);
 }
 
@@ -270,7 +307,7 @@ bool address(struct decoder *d, const struct ptx_operand *p, struct address *out
 /* ---- instructions that are an expression ---- */
 
 /* Writes a result of the row's type into the operand's register, which may be wider. */
-static bool put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t) {
+bool put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t) {
     unsigned have;
     ref dst;
     if (!destination(d, p, &dst, &have)) return false;
@@ -337,24 +374,36 @@ static bool decode_vector_mov(struct decoder *d) {
     return true;
 }
 
+/* The carry flag of a function's lanes: a predicate that only these instructions name. */
+static bool decode_carry(struct decoder *d, int row, ref *src) {
+    if (d->carry == REF_NONE) d->carry = slot_new(d, 1);
+    src[3] = d->carry;
+    u32 at_op = d->m->nops;
+    memcpy(emit(d, row)->src, src, ROW_SRC * sizeof *src);
+    return put_result(d, at_op, &d->in->operands[0], (enum ptx_type)insn_rows[row].dst);
+}
+
 bool decode_plain(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     unsigned dropped;
     if (strncmp(in->opcode, "mov.", 4) == 0 && in->noperands == 2 &&
         (in->operands[0].kind == PTX_OP_VECTOR || in->operands[1].kind == PTX_OP_VECTOR))
         return decode_vector_mov(d);
-    int row = find_row(in->opcode, &dropped);
+    int row = row_of(in->opcode, &dropped);
     if (row < 0) return decode_refuse(d, "not implemented: instruction");
     const struct insn_row *r = &insn_rows[row];
     unsigned nsrc = 0;
     while (nsrc < ROW_SRC && r->src[nsrc]) nsrc++;
+    if (r->form == FORM_CARRY && in->opcode[0] != 'm') nsrc = 2;
     if (in->noperands < nsrc + 1) return decode_refuse(d, "operand missing in");
     ref src[ROW_SRC] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u64 flips = 0;
+    if (r->form == FORM_CARRY) src[2] = slot_const(d, 0, reg_bytes((enum ptx_type)r->dst));
     for (unsigned i = 0; i < nsrc; i++) {
         if (!source(d, &in->operands[i + 1], (enum ptx_type)r->src[i], &src[i])) return false;
         if (r->src[i] == PTX_PRED && in->operands[i + 1].negated) flips |= 0xffffffffull << (r->dst == PTX_PRED ? 32 * i : 0);
     }
+    if (r->form == FORM_CARRY) return decode_carry(d, row, src);
     u8 env = environment(in->opcode, dropped);
     if (r->form == FORM_SETP) return decode_setp(d, row, src, env);
     u32 at_op = d->m->nops;

@@ -40,7 +40,7 @@ typedef u32 ref; /* base << 30 | byte offset */
     X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y")      \
     X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") X(B_SMID, "%smid") X(B_NSMID, "%nsmid")              \
     X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size") X(B_TOTAL_SHARED, "%total_smem_size")       \
-    X(B_CLUSTER_ONE, "%cluster_nctarank") X(B_ZERO, "%cluster_ctarank")                                      \
+    X(B_CLUSTER_ONE, "%cluster_nctarank") X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "")                                      \
     X(B_DYNAMIC_32, "") X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
 enum {
 #define X(id, name) id,
@@ -59,6 +59,7 @@ enum {
     MOD_RND = 1, /* .rn .rz .rm .rp */
     MOD_FTZ = 2,
     MOD_SAT = 4, /* to [0, 1] */
+    MOD_RN = 8,  /* .rn alone, which changes nothing */
 };
 
 /* X(id, name): the execution unit, for the time model and the instruction mix. */
@@ -90,6 +91,7 @@ enum op_kind {
 enum insn_form {
     FORM_PLAIN, /* d, a, b, c: registers and immediates of the row's types */
     FORM_SETP,  /* p|q, a, b (, c) */
+    FORM_CARRY, /* d, a, b (, c), and the carry flag */
     FORM_OTHER, /* decoded by a function of its own (decode_*.c), found by the row's first name */
 };
 

@@ -30,6 +30,12 @@ const struct insn_row insn_rows[] = {
 #define RM(id, name, nsrc, expr) \
     {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PTX_PRED, nsrc > 1 ? PTX_PRED : PTX_NO_TYPE}, #expr},
 #define RS(id, name, T) {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PT(T), {PT(T), PT(T), PTX_PRED}, "p ? a : b"},
+#define RP2(id, name, mods, pipe, compare) \
+    {name, mods, pipe, 0, FORM_SETP, OP_LANES, PTX_PRED, {PTX_U32, PTX_U32}, #compare " on both halves"},
+#define RT(id, name, pipe, A, expr) {name, 0, pipe, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PT(A)}, #expr},
+#define RC(id, name, pipe, takes, gives, T, W, bits, expr) \
+    {name, 0, pipe, 0, FORM_CARRY, OP_LANES, PT(T), {PT(T), PT(T), PT(T)}, #expr},
+#define RD(id, name, text) {name, 0, PIPE_NONE, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
 #define RL(id, name, pipe, text) {name, 0, pipe, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
 #define RX(id, name, kind, pipe, text) {name, 0, pipe, 0, FORM_OTHER, kind, PTX_NO_TYPE, {0}, text},
 #include "grader/sim/insn/rows.def"

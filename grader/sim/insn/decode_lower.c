@@ -1,0 +1,79 @@
+/* decode_lower.c — instructions that the decoder makes of other rows. See decode.h.
+ *
+ * The first op carries the instruction's weight, the others none, so that counts stay one a PTX instruction. */
+#include "grader/sim/insn/decode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void mark_lowered(const char *row_name) {
+    int row = insn_find(row_name);
+    if (row < 0) die("no row `%s`", row_name);
+    insn_executed_rows[row] = 1;
+}
+
+/* ---- set.cmp{.op}{.ftz}.dtype.stype d, a, b{, c} ---- */
+
+static const struct set_kind { const char *name; u32 yes; u8 bytes, pair; } set_kinds[] = {
+    {"u32", ~0u, 4, 0}, {"s32", ~0u, 4, 0}, {"f32", 0x3f800000, 4, 0}, {"u16", 0xffff, 2, 0}, {"s16", 0xffff, 2, 0},
+    {"f16", 0x3c00, 2, 0}, {"bf16", 0x3f80, 2, 0}, {"f16x2", 0x3c00, 4, 1}, {"bf16x2", 0x3f80, 4, 1},
+};
+
+/* The opcode of the setp inside, and what a true comparison gives. */
+static const struct set_kind *split_set(const char *opcode, char *setp, size_t size) {
+    const struct set_kind *kind = NULL;
+    char part[32];
+    unsigned parts = 0;
+    while (opcode_part(opcode, parts, part, sizeof part)) parts++;
+    size_t n = (size_t)snprintf(setp, size, "setp");
+    for (unsigned i = 1; i < parts && n < size; i++) {
+        opcode_part(opcode, i, part, sizeof part);
+        if (i + 2 != parts) n += (size_t)snprintf(setp + n, size - n, ".%s", part);
+        for (unsigned k = 0; i + 2 == parts && k < sizeof set_kinds / sizeof *set_kinds; k++)
+            if (strcmp(set_kinds[k].name, part) == 0) kind = &set_kinds[k];
+    }
+    return kind;
+}
+
+static ref choose(struct decoder *d, const struct set_kind *k, ref predicate) {
+    u32 bytes = k->pair ? 2 : k->bytes;
+    ref yes = slot_const(d, k->yes, bytes), no = slot_const(d, 0, bytes), out = slot_new(d, bytes);
+    struct op *o = emit_named(d, bytes == 2 ? "selp.b16" : "selp.b32");
+    o->weight = 0;
+    o->src[0] = yes;
+    o->src[1] = no;
+    o->src[2] = predicate;
+    o->dst = out;
+    return out;
+}
+
+bool decode_set(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    char opcode[96];
+    struct ptx_operand operands[4];
+    const struct set_kind *k = split_set(in->opcode, opcode, sizeof opcode);
+    size_t n = strlen(opcode);
+    if (!k || in->noperands < 3 || in->noperands > 4 || k->pair != (strcmp(opcode + n - 2, "x2") == 0))
+        return decode_refuse(d, "not implemented: instruction");
+    memcpy(operands, in->operands, in->noperands * sizeof *operands);
+    operands[0] = (struct ptx_operand){.kind = PTX_OP_SINK, .reg = -1, .second = -1};
+    struct ptx_insn compare = *in;
+    compare.opcode = opcode;
+    compare.operands = operands;
+    d->in = &compare;
+    bool ok = decode_plain(d);
+    d->in = in;
+    if (!ok) return false;
+    u32 setp = d->m->nops - 1;
+    if (k->pair) d->m->ops[setp].src[3] = slot_new(d, 1);
+    ref p = d->m->ops[setp].dst, q = d->m->ops[setp].src[3], low = choose(d, k, p);
+    if (k->pair) {
+        ref high = choose(d, k, q);
+        struct op *o = emit_named(d, "pack.b32.b16");
+        o->weight = 0;
+        o->src[0] = low;
+        o->src[1] = high;
+    }
+    mark_lowered("set");
+    return put_result(d, d->m->nops - 1, &in->operands[0], k->bytes == 2 ? PTX_B16 : PTX_B32);
+}
