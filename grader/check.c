@@ -52,6 +52,7 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     struct buf message = {0};
     text_clean(&message, buf_str(&run.message), run.message.size, 4096); /* names in it are the submission's */
     text_demangle(&message);
+    text_replace(&message, "/work/", ""); /* where the file lay in the jail */
     *add_case(g) = (struct case_result){.group = "correctness", .verdict = run.verdict,
         .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
         .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
