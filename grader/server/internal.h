@@ -9,6 +9,7 @@ enum {
     MAX_KERNELS = 16384,
     MAX_BUFFERS = 64,
     MAX_UPLOAD = 256 << 20,
+    MAX_OUTPUT = 4 << 20, /* of device printf, not asked for */
     STATIC_SHARED_DEFAULT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
 };
 
@@ -21,6 +22,11 @@ struct server_kernel {
     char *name;
     struct backend_kernel k;
     uint32_t max_dynamic_shared;
+};
+
+struct live_allocation {
+    uint64_t address, bytes;
+    unsigned number; /* which cudaMalloc it was */
 };
 
 struct own_buffer {
@@ -52,6 +58,8 @@ struct server {
     uint64_t messages;
     uint32_t client_pid;         /* as it says */
     unsigned launches, allocations;
+    struct live_allocation *live; /* of the client */
+    unsigned nlive;
     bool over_limit;
     struct buf output;           /* device printf, not yet asked for */
 

@@ -38,11 +38,24 @@ static const struct own_buffer *own_at(const struct server *s, uint64_t address)
 
 /* ---- carried out live and in replays ---- */
 
+static void add_live(struct server *s, uint64_t address, uint64_t bytes) {
+    if (!(s->nlive & (s->nlive - 1))) s->live = xrealloc(s->live, (2 * s->nlive + 1) * sizeof *s->live);
+    s->live[s->nlive++] = (struct live_allocation){address, bytes, s->allocations};
+}
+
+static void remove_live(struct server *s, uint64_t address) {
+    for (unsigned i = s->nlive; i-- > 0;)
+        if (s->live[i].address == address) {
+            memmove(&s->live[i], &s->live[i + 1], (--s->nlive - i) * sizeof *s->live);
+            return;
+        }
+}
+
 int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
     char name[40];
     snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
-    if (*address) return 0;
+    if (*address) return add_live(s, *address, q->bytes), 0;
     return refuse(s, WB_cudaErrorMemoryAllocation, "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
                   (unsigned long long)q->bytes, (unsigned long long)s->backend->ops->memory_used(s->backend),
                   (unsigned long long)s->backend->memory_bytes);
@@ -53,6 +66,7 @@ int do_free(struct server *s, const struct wb_req_free *q) {
         return refuse(s, WB_cudaErrorInvalidValue,
                       "freeing 0x%llx, which is not the start of a live allocation (freed twice?)",
                       (unsigned long long)q->address);
+    remove_live(s, q->address);
     return 0;
 }
 

@@ -84,11 +84,21 @@ void server_close(struct server *s) {
     modules_clear(s);
     free(s->kernels);
     free(s->upload);
+    free(s->live);
     for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
     recording_free(s->recording);
     buf_free(&s->output);
     s->backend->ops->close(s->backend);
     free(s);
+}
+
+void server_leaks(const struct server *s, struct buf *out) {
+    uint64_t bytes = 0;
+    if (!s->nlive) return;
+    for (unsigned i = 0; i < s->nlive; i++) bytes += s->live[i].bytes;
+    buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)", s->nlive,
+               s->nlive > 1 ? "s" : "", (unsigned long long)bytes, s->live[0].number,
+               (unsigned long long)s->live[0].bytes);
 }
 
 struct backend *server_backend(struct server *s) { return s->backend; }
@@ -109,7 +119,7 @@ void context_clear(struct server *s) {
     s->backend->ops->reset(s->backend);
     s->poison = 0;
     s->seconds = 0;
-    s->launches = s->allocations = 0;
+    s->launches = s->allocations = s->nlive = 0;
     buf_clear(&s->output);
 }
 

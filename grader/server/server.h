@@ -72,6 +72,9 @@ enum server_end {
 /* Answers messages until the end. `watch` is a descriptor that ends it when readable (the child's pidfd), -1 = none. */
 enum server_end server_serve(struct server *s, double deadline, int watch);
 
+/* Says what the client allocated and did not free; appends nothing if it freed all. */
+void server_leaks(const struct server *s, struct buf *out);
+
 /* ---- grading ---- */
 
 struct server_outcome {

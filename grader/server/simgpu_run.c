@@ -17,7 +17,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device;
     unsigned workers;
-    bool sanitize, hostile_schedule;
+    bool sanitize, hostile_schedule, leaks;
     double timeout;
     uint64_t memory;
 };
@@ -34,6 +34,7 @@ static const char usage[] =
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
     "  --no-sanitize           do not look for races and uninitialised reads\n"
+    "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
     "  --memory MIB            device memory (2048)\n"
     "  --timeout SECONDS       of wall clock for one kernel (60)\n";
@@ -81,6 +82,7 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (!strcmp(argv[i], "--")) return i + 1;
         if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
+        else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
         else if (i + 1 == argc) return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
         else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
         else i++;
@@ -158,6 +160,13 @@ static struct server *open_device(const struct run_options *o, struct run *run, 
     return b ? server_open(b, &options, e) : NULL;
 }
 
+static void say_leaks(const struct server *s) {
+    struct buf text = {0};
+    server_leaks(s, &text);
+    if (text.size) fprintf(stderr, "simgpu: leak: %s\n", buf_str(&text));
+    buf_free(&text);
+}
+
 static bool write_counters(struct run *run, const struct run_options *o, struct err *e) {
     if (!run->counters) return true;
     FILE *out = o->counters_file ? fopen(o->counters_file, "w") : stderr;
@@ -179,6 +188,7 @@ int simgpu_run(int argc, char **argv) {
     struct server *s = open_device(&o, &run, &e);
     if (!s) return fprintf(stderr, "simgpu run: %s\n", e.text), e.kind == ERR_INPUT ? 2 : 3;
     int status = serve_program(s, argv + program, &e);
+    if (o.leaks) say_leaks(s);
     server_close(s);
     report_log_end(run.reports);
     if (status < 0 || !write_counters(&run, &o, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
