@@ -81,6 +81,7 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     if (!p || !q) return SIM_BAD_ADDRESS;
     memmove(p, q, bytes);
     memmove(s->memory.written + (to - SIM_BASE), s->memory.written + (from - SIM_BASE), bytes);
+    if (!memory_is_written(&s->memory, to, bytes)) memory_at(&s->memory, to)->initialised = false;
     return SIM_OK;
 }
 

@@ -47,6 +47,19 @@ static unsigned make_room(struct memory *m, uint64_t start, uint64_t end) {
     return from;
 }
 
+/* Nothing in the range counts as written. Whole pages are given back rather than cleared: a large allocation costs nothing
+ * until it is used. */
+static void clear_written(struct memory *m, uint64_t at, uint64_t bytes) {
+    const uint64_t page = 4096, large = 1 << 20;
+    uint64_t first = (at + page - 1) & ~(page - 1), last = (at + bytes) & ~(page - 1);
+    if (bytes < large || madvise(m->written + first, last - first, MADV_DONTNEED) != 0) {
+        memset(m->written + at, 0, bytes);
+        return;
+    }
+    memset(m->written + at, 0, first - at);
+    memset(m->written + last, 0, at + bytes - last);
+}
+
 /* The lowest place with `need` free bytes; while there is room at the end, freed places are left alone, so that a
  * use after free is found. */
 static uint64_t find_place(const struct memory *m, uint64_t need, bool reuse) {
@@ -71,7 +84,7 @@ uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) {
     m->table[i] = (struct allocation){.start = at, .size = bytes, .serial = (uint32_t)m->next_serial++};
     snprintf(m->table[i].name, sizeof m->table[i].name, "%s", name ? name : "");
     m->used += bytes;
-    memset(m->written + at, 0, bytes);
+    clear_written(m, at, bytes);
     return SIM_BASE + at;
 }
 
@@ -126,26 +139,31 @@ static void describe_name(const struct allocation *a, char *out, size_t size) {
     else snprintf(out, size, "allocation %u (%llu bytes)", a->serial, (unsigned long long)a->size);
 }
 
+/* Bytes from `offset` up to the next allocation's start; UINT64_MAX if there is none. */
+static uint64_t to_next(const struct memory *m, int i, uint64_t offset) {
+    return i + 1 < (int)m->count ? m->table[i + 1].start - offset : UINT64_MAX;
+}
+
+enum { NEAR = 1 << 20 }; /* bytes: what lies further off belongs to no allocation */
+
 void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size) {
     char name[128];
     int i = memory_near(m, address);
-    if (address < 4096 || (i < 0 && m->count == 0)) {
-        snprintf(out, size, address < 4096 ? "a null pointer" : "which is no device address");
+    uint64_t offset = address - SIM_BASE, past = UINT64_MAX;
+    if (address < 4096 || offset >= SIM_SPAN) {
+        snprintf(out, size, address < 4096 ? "a null pointer" : "which is no device address (a host pointer?)");
         return;
     }
-    if (i < 0 || address - SIM_BASE - m->table[i].start > footprint(m->table[i].size) + (1 << 20)) {
-        bool host = address - SIM_BASE >= SIM_SPAN;
-        snprintf(out, size, host ? "which is no device address (a host pointer?)" : "far from any allocation");
-        return;
+    const struct allocation *a = i < 0 ? NULL : &m->table[i];
+    uint64_t into = a ? offset - a->start : 0, before = to_next(m, i, offset);
+    if (a) describe_name(a, name, sizeof name), past = into < a->size ? 0 : into - a->size;
+    if (a && into < a->size && a->state == ALLOCATION_FREED) snprintf(out, size, "in %s, which was freed", name);
+    else if (a && into < a->size && into + width > a->size) snprintf(out, size, "across the end of %s", name);
+    else if (a && into < a->size) snprintf(out, size, "at byte %llu of %s", (unsigned long long)into, name);
+    else if (past > NEAR && before > NEAR) snprintf(out, size, "far from any allocation");
+    else if (past <= before) snprintf(out, size, "%llu bytes past the end of %s", (unsigned long long)past, name);
+    else {
+        describe_name(&m->table[i + 1], name, sizeof name);
+        snprintf(out, size, "%llu bytes before the start of %s", (unsigned long long)before, name);
     }
-    const struct allocation *a = &m->table[i];
-    unsigned long long into = address - SIM_BASE - a->start, next = i + 1 < (int)m->count ? m->table[i + 1].start : UINT64_MAX;
-    describe_name(a, name, sizeof name);
-    if (a->state == ALLOCATION_FREED && into < a->size) snprintf(out, size, "in %s, which was freed", name);
-    else if (into < a->size && into + width > a->size) snprintf(out, size, "across the end of %s", name);
-    else if (into < a->size) snprintf(out, size, "at byte %llu of %s", into, name);
-    else if (next - (address - SIM_BASE) <= 64) {
-        describe_name(a + 1, name, sizeof name);
-        snprintf(out, size, "%llu bytes before the start of %s", next - (unsigned long long)(address - SIM_BASE), name);
-    } else snprintf(out, size, "%llu bytes past the end of %s", into - (unsigned long long)a->size, name);
 }

@@ -1,0 +1,250 @@
+/* test_memory.c — device memory: where allocations lie, what lies between them, what reports say of an address, and what
+ * kernels may touch. */
+#include "grader/sim/mem/mem.h"
+#include "grader/tests/unit/kernel.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct memory m;
+
+static void open_memory(void) {
+    struct err e = {0};
+    ck_assert_msg(memory_open(&m, 16 << 20, &e), "%s", e.text);
+}
+
+static void close_memory(void) { memory_close(&m); }
+
+/* ---- places ---- */
+
+START_TEST(test_places) {
+    uint64_t a = memory_alloc(&m, 100, "a"), b = memory_alloc(&m, 512, "b"), c = memory_alloc(&m, 1, NULL);
+    ck_assert_uint_eq(a, SIM_BASE + 512);
+    ck_assert_uint_eq(b, a + 1024); /* 100 + a redzone of 512, to the next multiple of 512 */
+    ck_assert_uint_eq(c, b + 1024);
+    ck_assert_uint_eq(m.used, 613);
+}
+END_TEST
+
+START_TEST(test_no_bytes) {
+    uint64_t a = memory_alloc(&m, 0, "a"), b = memory_alloc(&m, 0, "b");
+    ck_assert(a && b && a != b);
+    ck_assert_int_eq(memory_find(&m, a, 1), -1);
+    ck_assert_int_eq(memory_find(&m, a, 0), 0);
+    ck_assert_int_eq(memory_free(&m, a), SIM_OK);
+}
+END_TEST
+
+START_TEST(test_limit) {
+    uint64_t a = memory_alloc(&m, 16 << 20, "all");
+    ck_assert(a != 0);
+    ck_assert_uint_eq(memory_alloc(&m, 1, "more"), 0);
+    ck_assert_int_eq(memory_free(&m, a), SIM_OK);
+    ck_assert(memory_alloc(&m, 1, "more") != 0);
+    ck_assert_uint_eq(memory_alloc(&m, UINT64_MAX, "absurd"), 0);
+    ck_assert_uint_eq(memory_alloc(&m, UINT64_MAX - 600, "absurd"), 0);
+}
+END_TEST
+
+START_TEST(test_free) {
+    uint64_t a = memory_alloc(&m, 100, "a");
+    ck_assert_int_eq(memory_free(&m, a + 4), SIM_BAD_ADDRESS);
+    ck_assert_int_eq(memory_free(&m, 0x7fff12340000), SIM_BAD_ADDRESS);
+    ck_assert_int_eq(memory_free(&m, a), SIM_OK);
+    ck_assert_int_eq(memory_free(&m, a), SIM_BAD_ADDRESS);
+    ck_assert_uint_eq(m.used, 0);
+}
+END_TEST
+
+/* While there is room behind, a freed place is left alone, so that its users are caught. */
+START_TEST(test_reuse) {
+    uint64_t a = memory_alloc(&m, 8 << 20, "a"), last = 0, reused = 0;
+    ck_assert_int_eq(memory_free(&m, a), SIM_OK);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t b = memory_alloc(&m, 8 << 20, "b");
+        ck_assert(b != 0);
+        if (i == 0) ck_assert_uint_gt(b, a);
+        reused += b < last;
+        last = b;
+        ck_assert_int_eq(memory_free(&m, b), SIM_OK);
+    }
+    ck_assert_uint_gt(reused, 0); /* the span is about 1 GiB: 1000 times 8 MiB come round */
+    ck_assert_uint_lt(m.count, 200);
+}
+END_TEST
+
+/* ---- what was written ---- */
+
+START_TEST(test_written) {
+    uint64_t a = memory_alloc(&m, 4 << 20, "a");
+    ck_assert(!memory_is_written(&m, a, 1));
+    memory_mark(&m, a + 1000, 3 << 20, true);
+    ck_assert(!memory_is_written(&m, a + 999, 2));
+    ck_assert(memory_is_written(&m, a + 1000, 3 << 20));
+    ck_assert(!memory_is_written(&m, a + 1000, (3 << 20) + 1));
+    ck_assert(!m.table[0].initialised);
+    memory_mark(&m, a, 4 << 20, true);
+    ck_assert(m.table[0].initialised);
+    memory_mark(&m, a + 5, 1, false);
+    ck_assert(!m.table[0].initialised);
+}
+END_TEST
+
+/* A new allocation in an old place counts as unwritten up to its last byte, however large. */
+START_TEST(test_written_again) {
+    struct memory small;
+    struct err e = {0};
+    ck_assert(memory_open(&small, 1ull << 30, &e));
+    for (int i = 0; i < 6; i++) {
+        uint64_t a = memory_alloc(&small, (900 << 20) + 12345, "a");
+        for (uint64_t at = 0; at < 900 << 20; at += 9999991) ck_assert(!memory_is_written(&small, a + at, 1));
+        ck_assert(!memory_is_written(&small, a + (900 << 20) + 12344, 1));
+        memory_mark(&small, a + (900 << 20) + 12344, 1, true);
+        memory_mark(&small, a + 5, 8 << 20, true);
+        ck_assert_int_eq(memory_free(&small, a), SIM_OK);
+    }
+    memory_close(&small);
+}
+END_TEST
+
+/* ---- what reports say ---- */
+
+static void expect(uint64_t address, unsigned width, const char *text) {
+    char got[256];
+    memory_describe(&m, address, width, got, sizeof got);
+    ck_assert_str_eq(got, text);
+}
+
+START_TEST(test_describe) {
+    expect(SIM_BASE + 4096, 4, "far from any allocation");
+    uint64_t a = memory_alloc(&m, 4096, "out"), b = memory_alloc(&m, 64, NULL);
+    expect(0, 4, "a null pointer");
+    expect(4092, 4, "a null pointer");
+    expect(a, 4, "at byte 0 of `out` (4096 bytes)");
+    expect(a + 4092, 4, "at byte 4092 of `out` (4096 bytes)");
+    expect(a + 4092, 8, "across the end of `out` (4096 bytes)");
+    expect(a + 4096, 4, "0 bytes past the end of `out` (4096 bytes)");
+    expect(a + 4100, 4, "4 bytes past the end of `out` (4096 bytes)");
+    expect(a - 4, 4, "4 bytes before the start of `out` (4096 bytes)");
+    expect(b - 4, 4, "4 bytes before the start of allocation 1 (64 bytes)");
+    expect(b - 400, 4, "112 bytes past the end of `out` (4096 bytes)");
+    expect(b + 64 + 5000, 4, "5000 bytes past the end of allocation 1 (64 bytes)");
+    expect(b + (8 << 20), 4, "far from any allocation");
+    expect(0x7f0012345678, 4, "which is no device address (a host pointer?)");
+    expect(SIM_BASE - 8, 4, "which is no device address (a host pointer?)");
+    memory_free(&m, a);
+    expect(a + 8, 4, "in `out` (4096 bytes), which was freed");
+}
+END_TEST
+
+/* ---- what kernels may touch: line 7 of a kernel that copies params[0][offset of thread 3] to params[1] ---- */
+
+static const char copy[] = ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 4 .b32 fixed[4] = {1, 2, 3, 4};\n"
+                           ".visible .entry copy(.param .u64 from, .param .u64 to, .param .u64 offset) {\n"
+                           ".reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;\n.loc 1 5 0\n"
+                           "ld.param.u64 %d0, [from];\nld.param.u64 %d1, [to];\nld.param.u64 %d2, [offset];\nmov.u32 %r0, %tid.x;\n"
+                           "setp.ne.u32 %p, %r0, 3;\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d1, %d1, %d3;\nadd.s64 %d0, %d0, %d3;\n"
+                           "@!%p add.s64 %d0, %d0, %d2;\n.loc 1 7 0\nld.global.u32 %r1, [%d0];\n.loc 1 8 0\nst.global.u32 [%d1], %r1;\nret;\n}\n"
+                           ".file 1 \"copy.cu\"\n";
+
+static struct sim_report run_copy(uint64_t offset, bool forget, bool freed) {
+    struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
+    uint64_t from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to"), params[] = {from, to, offset};
+    sim_fill(r.sim, from, 1, 128);
+    if (forget) sim_forget(r.sim, from + 12, 2);
+    if (freed) sim_free(r.sim, from);
+    struct sim_result got = rig_run(&r, "copy", 2, 32, params, sizeof params);
+    struct sim_report report = got.nreports ? got.reports[0] : (struct sim_report){0};
+    ck_assert_uint_le(got.nreports, 2); /* both blocks write `to`: a race, where nothing else stops the launch */
+    sim_result_free(&got);
+    rig_close(&r);
+    return report;
+}
+
+static void expect_report(struct sim_report r, enum sim_fault fault, uint32_t thread, const char *text) {
+    ck_assert_msg(r.fault == fault, "%s: %s", sim_fault_name(r.fault), r.text);
+    ck_assert_str_eq(r.kernel, "copy");
+    ck_assert_str_eq(r.file, "copy.cu");
+    ck_assert_uint_eq(r.line, 7);
+    ck_assert_uint_eq(r.block[0], 0);
+    ck_assert_uint_eq(r.thread[0], thread);
+    ck_assert_msg(strstr(r.text, text) != NULL, "\"%s\" does not say \"%s\"", r.text, text);
+}
+
+START_TEST(test_kernel_bounds) {
+    expect_report(run_copy(116, false, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "copy.cu:7: kernel `copy`, block (0,0,0), thread (3,0,0) reads 4 bytes");
+    expect_report(run_copy(116, false, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "0 bytes past the end of `from` (128 bytes)");
+    expect_report(run_copy(-16ull, false, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "4 bytes before the start of `from` (128 bytes)");
+    expect_report(run_copy(1ull << 40, false, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "no device address");
+}
+END_TEST
+
+START_TEST(test_kernel_aligned) {
+    expect_report(run_copy(2, false, false), SIM_FAULT_MISALIGNED, 3, "accesses 4 bytes at");
+}
+END_TEST
+
+START_TEST(test_kernel_freed) {
+    expect_report(run_copy(0, false, true), SIM_FAULT_USE_AFTER_FREE, 0, "in `from` (128 bytes), which was freed");
+}
+END_TEST
+
+START_TEST(test_kernel_unwritten) {
+    struct sim_report r = run_copy(0, true, false);
+    expect_report(r, SIM_FAULT_UNINITIALISED, 3, "reads 4 bytes that nothing wrote");
+    ck_assert_uint_eq(r.count, 2); /* once a block */
+    r = run_copy(0, false, false);
+    ck_assert_msg(r.fault == SIM_FAULT_GLOBAL_RACE, "%s", r.text);
+}
+END_TEST
+
+START_TEST(test_kernel_constant) {
+    struct kernel_rig r = rig_open(copy);
+    uint64_t from = sim_alloc(r.sim, 128, "from"), to, bytes;
+    ck_assert(sim_find_symbol(r.module, "fixed", &to, &bytes));
+    ck_assert_uint_eq(bytes, 16);
+    uint64_t params[] = {from, to, 0};
+    struct sim_result got = rig_run(&r, "copy", 1, 4, params, sizeof params);
+    ck_assert_int_eq(got.fault, SIM_FAULT_READ_ONLY);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+/* What a copy brings along counts as written where its source was. */
+START_TEST(test_copy_shadow) {
+    struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
+    uint64_t raw = sim_alloc(r.sim, 128, "raw"), from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to");
+    sim_fill(r.sim, from, 1, 128);
+    ck_assert_int_eq(sim_copy(r.sim, from, raw, 128), SIM_OK);
+    uint64_t params[] = {from, to, 0};
+    struct sim_result got = rig_run(&r, "copy", 1, 32, params, sizeof params);
+    ck_assert_msg(rig_report(&got, SIM_FAULT_UNINITIALISED) != NULL, "bytes that nothing wrote were copied and read");
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+UNIT_SUITE(memory) {
+    Suite *suite = suite_create("memory");
+    TCase *tc = tcase_create("allocations"), *kernels = tcase_create("kernels");
+    tcase_add_checked_fixture(tc, open_memory, close_memory);
+    tcase_add_test(tc, test_places);
+    tcase_add_test(tc, test_no_bytes);
+    tcase_add_test(tc, test_limit);
+    tcase_add_test(tc, test_free);
+    tcase_add_test(tc, test_reuse);
+    tcase_add_test(tc, test_written);
+    tcase_add_test(tc, test_written_again);
+    tcase_add_test(tc, test_describe);
+    tcase_add_test(kernels, test_kernel_bounds);
+    tcase_add_test(kernels, test_kernel_aligned);
+    tcase_add_test(kernels, test_kernel_freed);
+    tcase_add_test(kernels, test_kernel_unwritten);
+    tcase_add_test(kernels, test_kernel_constant);
+    tcase_add_test(kernels, test_copy_shadow);
+    suite_add_tcase(suite, tc);
+    suite_add_tcase(suite, kernels);
+    return suite;
+}
