@@ -33,6 +33,17 @@ static void copy_words(unsigned char *to, const unsigned char *from, u32 bytes, 
     }
 }
 
+/* Other lanes may be inside the same frame: only those of the mask are zeroed. */
+static void zero_unassigned(const struct code *c, unsigned char *frame, u32 mask) {
+    for (u32 i = 0; i < c->nzeroed; i++) {
+        unsigned char *p = frame + c->zeroed[i].offset;
+        u32 bytes = c->zeroed[i].bytes;
+        if (bytes == 4) *(u32 *)p &= ~mask;
+        for (u32 l = 0; bytes > 4 && l < 32; l++)
+            if (mask >> l & 1) memset(p + l * (bytes / 32), 0, bytes / 32);
+    }
+}
+
 static u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 /* Lanes of f call function `code`. */
@@ -52,6 +63,7 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
     unsigned char *callee = x->warp->frames + x->worker->contexts[context].frame;
     for (u32 i = 0; i < d->nargs; i++)
         copy_words(callee + c->formals[i].offset, caller + d->args[i].offset, smaller(c->formals[i].bytes, d->args[i].bytes), f->mask);
+    zero_unassigned(c, callee, f->mask);
     f->context = context;
     f->pc = c->first_op;
 }

@@ -44,6 +44,9 @@ struct param_area {
     u32 offset, bytes; /* frame offset of word 0 */
 };
 
+/* A stretch of a frame that is zeroed when its function is entered. */
+struct zeroed { u32 offset, bytes; };
+
 struct code {
     const struct ptx_func *func;
     const char *name;
@@ -59,6 +62,8 @@ struct code {
     bool recursive, cooperative;
     struct param_slot *slots;
     u32 nslots;
+    struct zeroed *zeroed;    /* registers that may be read before they are written */
+    u32 nzeroed;
     struct param_area *formals; /* parameters, then return values */
     u32 nformals, nrets;
     u32 *callees, ncallees;

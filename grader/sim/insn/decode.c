@@ -116,13 +116,19 @@ static void count_reads(struct decoder *d, const struct ptx_operand *p, bool wri
 }
 
 /* The first operand is written, except where an instruction has no destination. */
+bool writes_first_operand(const struct ptx_insn *in) {
+    static const char *const none[] = {"st.", "red.", "bar", "bra", "brx", "membar", "fence", "cp.", "mbarrier.init", "prefetch", "nanosleep"};
+    if (strncmp(in->opcode, "bar.red", 7) == 0 || strncmp(in->opcode, "barrier.red", 11) == 0) return true;
+    for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
+        if (strncmp(in->opcode, none[i], strlen(none[i])) == 0) return false;
+    return strncmp(in->opcode, "call", 4) != 0;
+}
+
 static void count_all_reads(struct decoder *d) {
     for (unsigned i = 0; i < d->f->ninsns; i++) {
         const struct ptx_insn *in = &d->f->insns[i];
         if (in->guard >= 0) d->reads[in->guard]++;
-        bool none = strncmp(in->opcode, "st.", 3) == 0 || strncmp(in->opcode, "red.", 4) == 0 || strncmp(in->opcode, "bar.", 4) == 0 ||
-                    strncmp(in->opcode, "call", 4) == 0 || strncmp(in->opcode, "brx", 3) == 0 || strncmp(in->opcode, "barrier", 7) == 0;
-        for (unsigned k = 0; k < in->noperands; k++) count_reads(d, &in->operands[k], k == 0 && !none);
+        for (unsigned k = 0; k < in->noperands; k++) count_reads(d, &in->operands[k], k == 0 && writes_first_operand(in));
     }
 }
 
@@ -178,7 +184,7 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
     return true;
 }
 
-static void mark_leaders(const struct ptx_func *f, unsigned char *leader) {
+void mark_leaders(const struct ptx_func *f, unsigned char *leader) {
     for (unsigned i = 0; i < f->ninsns; i++)
         for (unsigned k = 0; k < f->insns[i].noperands; k++)
             if (f->insns[i].operands[k].kind == PTX_OP_LABEL) leader[f->insns[i].operands[k].target] = 1;
@@ -257,6 +263,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     d->in = NULL;
     bool ok = lay_out_vars(d, shared_at) && emit_body(d, places);
     if (ok) patch_branches(d, places, first_table);
+    if (ok) find_unassigned(d);
     d->nshareds = saved;
     free(places);
     free(d->reads);
