@@ -1,0 +1,196 @@
+/* test_counters.c — whole kernels whose counters are worked out by hand beside them; the counts of lines add up to the
+ * launch's; threads of the host change nothing. */
+#include "grader/tests/unit/kernel.h"
+#include "grader/tests/unit/unit.h"
+
+#include <string.h>
+
+#define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
+
+/* ---- c[i] = a[i] + b[i], guarded: line 10 ten instructions, line 11 eleven, line 12 one ---- */
+
+static const char vector_add[] = HEAD
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
+    ".reg .pred %p; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %d<12>;\n"
+    ".loc 1 10 0\n"
+    "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 %r0, [n];\n"
+    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, %r3;\n"
+    "setp.ge.s32 %p, %r4, %r0;\n@%p bra END;\n"
+    ".loc 1 11 0\n"
+    "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, %d2;\nmul.wide.s32 %d6, %r4, 4;\n"
+    "add.s64 %d7, %d3, %d6;\nadd.s64 %d8, %d4, %d6;\nadd.s64 %d9, %d5, %d6;\n"
+    "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, %f1;\nst.global.f32 [%d9], %f2;\n"
+    "END:\n.loc 1 12 0\nret;\n}\n";
+
+/* 300 blocks of 2 warps, n 42 short of that: 598 whole warps, one of 22 lanes, one with none. */
+enum { BLOCKS = 300, THREADS = 64, N = BLOCKS * THREADS - 42, WARPS = BLOCKS * 2, BUSY = WARPS - 1 };
+
+static struct sim_result run_add(unsigned workers) {
+    struct kernel_rig r = rig_open_with(vector_add, (struct rig_options){.workers = workers, .sanitize = true});
+    struct { uint64_t a, b, c; uint32_t n; } params = {sim_alloc(r.sim, N * 4, "a"), sim_alloc(r.sim, N * 4, "b"), sim_alloc(r.sim, N * 4, "c"), N};
+    sim_fill(r.sim, params.a, 0, N * 4);
+    sim_fill(r.sim, params.b, 0, N * 4);
+    struct sim_result got = rig_run(&r, "k", BLOCKS, THREADS, &params, 28);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    for (unsigned i = 0; i < got.nlines; i++) got.lines[i].file = "k.cu"; /* theirs goes with the module */
+    rig_close(&r);
+    return got;
+}
+
+START_TEST(test_vector_add) {
+    struct sim_result got = run_add(1);
+    const struct sim_counters *c = &got.counters;
+    struct sim_counters ten = rig_line(&got, 10), eleven = rig_line(&got, 11), twelve = rig_line(&got, 12);
+    ck_assert_uint_eq(ten.inst_executed, 10 * WARPS);
+    ck_assert_uint_eq(ten.thread_inst_executed, 10 * WARPS * 32);
+    ck_assert_uint_eq(eleven.inst_executed, 11 * BUSY);
+    ck_assert_uint_eq(eleven.thread_inst_executed, 11 * N);
+    ck_assert_uint_eq(twelve.inst_executed, WARPS); /* the lanes of the partly filled warp meet again */
+    ck_assert_uint_eq(twelve.thread_inst_executed, WARPS * 32);
+    ck_assert_uint_eq(c->inst_executed, 11 * WARPS + 11 * BUSY);
+    ck_assert_uint_eq(c->branches, WARPS);
+    ck_assert_uint_eq(c->divergent_branches, 1);
+    ck_assert_uint_eq(c->requests_load, 2 * BUSY);
+    ck_assert_uint_eq(c->requests_store, BUSY);
+    ck_assert_uint_eq(c->sectors_load, 2 * (4 * (BUSY - 1) + 3)); /* 22 floats: 88 bytes, 3 sectors */
+    ck_assert_uint_eq(c->sectors_store, 4 * (BUSY - 1) + 3);
+    ck_assert_uint_eq(c->sectors_ideal, 3 * (4 * (BUSY - 1) + 3));
+    ck_assert_uint_eq(c->sectors_excessive, 0);
+    ck_assert_uint_eq(c->thread_loads, 2 * N);
+    ck_assert_uint_eq(c->thread_stores, N);
+    ck_assert_uint_eq(c->flops_f32, N);
+    ck_assert_uint_eq(c->flops_f64, 0);
+    ck_assert_uint_eq(c->barriers + c->shuffles + c->shared_requests_load + c->atomic_requests, 0);
+    sim_result_free(&got);
+}
+END_TEST
+
+/* ---- a block of 64 sums its thread numbers by halving, thread 0 adds the sum to *out ---- */
+
+static const char reduce[] = HEAD
+    ".visible .entry k(.param .u64 out) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n.shared .align 4 .b32 tile[64];\n"
+    ".loc 1 20 0\n"
+    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, %r2;\nst.shared.u32 [%r3], %r0;\nmov.u32 %r4, 32;\n"
+    ".loc 1 21 0\nbar.sync 0;\n"
+    "LOOP:\n.loc 1 22 0\nsetp.ge.u32 %p0, %r0, %r4;\n@%p0 bra SKIP;\n"
+    ".loc 1 23 0\nshl.b32 %r5, %r4, 2;\nadd.s32 %r6, %r3, %r5;\nld.shared.u32 %r7, [%r6];\nld.shared.u32 %r8, [%r3];\n"
+    "add.s32 %r9, %r7, %r8;\nst.shared.u32 [%r3], %r9;\n"
+    "SKIP:\n.loc 1 24 0\nbar.sync 0;\n"
+    ".loc 1 22 0\nshr.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra LOOP;\n"
+    ".loc 1 25 0\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra END;\n"
+    ".loc 1 26 0\nld.param.u64 %d0, [out];\nld.shared.u32 %r10, [tile];\nred.global.add.u32 [%d0], %r10;\n"
+    "END:\n.loc 1 27 0\nret;\n}\n";
+
+START_TEST(test_reduce) {
+    struct kernel_rig r = rig_open_with(reduce, (struct rig_options){.sanitize = true});
+    uint64_t out = sim_alloc(r.sim, 4, "out");
+    uint32_t sum = 0;
+    sim_fill(r.sim, out, 0, 4);
+    struct sim_result got = rig_run(&r, "k", 1, 64, &out, 8);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    sim_read(r.sim, out, &sum, 4);
+    ck_assert_uint_eq(sum, 63 * 64 / 2);
+    const struct sim_counters *c = &got.counters;
+    ck_assert_uint_eq(c->barriers, 7 * 2); /* two warps; one before the loop, one in each of 6 rounds */
+    ck_assert_uint_eq(c->shared_requests_store, 2 + 6);
+    ck_assert_uint_eq(c->shared_requests_load, 2 * 6 + 1);
+    ck_assert_uint_eq(c->shared_wavefronts_store, 8);
+    ck_assert_uint_eq(c->shared_wavefronts_load, 13);
+    ck_assert_uint_eq(c->bank_conflicts_load + c->bank_conflicts_store, 0);
+    ck_assert_uint_eq(c->branches, 2 * (6 + 6 + 1));
+    ck_assert_uint_eq(c->divergent_branches, 5 + 1); /* warp 0 from 16 on, and thread 0 at the end */
+    ck_assert_uint_eq(c->reduction_requests, 1);
+    ck_assert_uint_eq(c->atomic_requests, 0);
+    ck_assert_uint_eq(c->atomic_operations, 1);
+    ck_assert_uint_eq(c->atomic_sectors, 1);
+    ck_assert_uint_eq(rig_line(&got, 23).inst_executed, 6 * 6); /* warp 0 alone, once a round */
+    ck_assert_uint_eq(rig_line(&got, 23).thread_inst_executed, 6 * (32 + 16 + 8 + 4 + 2 + 1));
+    ck_assert_uint_eq(rig_line(&got, 22).inst_executed, 2 * 6 * 5);
+    ck_assert_uint_eq(rig_line(&got, 27).inst_executed, 2);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+/* ---- divergence ---- */
+
+/* Even lanes take three instructions, odd ones two, all meet for one; then lane l goes l + 1 times round a loop. */
+static const char divergent[] = HEAD
+    ".visible .entry k(.param .u64 out) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
+    ".loc 1 30 0\nmov.u32 %r0, %laneid;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra ODD;\n"
+    ".loc 1 31 0\nadd.s32 %r2, %r0, 1;\nadd.s32 %r2, %r2, 2;\nadd.s32 %r2, %r2, 3;\nbra.uni JOIN;\n"
+    "ODD:\n.loc 1 32 0\nadd.s32 %r2, %r0, 4;\nadd.s32 %r2, %r2, 5;\n"
+    "JOIN:\n.loc 1 33 0\nmov.u32 %r3, 0;\n"
+    "AGAIN:\n.loc 1 34 0\nadd.s32 %r3, %r3, 1;\nsetp.le.u32 %p1, %r3, %r0;\n@%p1 bra AGAIN;\n"
+    ".loc 1 35 0\nret;\n}\n";
+
+START_TEST(test_divergent) {
+    struct kernel_rig r = rig_open(divergent);
+    uint64_t none = 0;
+    struct sim_result got = rig_run(&r, "k", 1, 32, &none, 8);
+    struct sim_counters even = rig_line(&got, 31), odd = rig_line(&got, 32), join = rig_line(&got, 33), loop = rig_line(&got, 34);
+    ck_assert_uint_eq(even.inst_executed, 4); /* with the jump over the other branch */
+    ck_assert_uint_eq(even.thread_inst_executed, 4 * 16);
+    ck_assert_uint_eq(even.branches, 0); /* it has no condition */
+    ck_assert_uint_eq(odd.inst_executed, 2);
+    ck_assert_uint_eq(odd.thread_inst_executed, 2 * 16);
+    ck_assert_uint_eq(join.inst_executed, 1);
+    ck_assert_uint_eq(join.thread_inst_executed, 32);
+    ck_assert_uint_eq(loop.inst_executed, 3 * 32);
+    ck_assert_uint_eq(loop.thread_inst_executed, 3 * (32 * 33 / 2));
+    ck_assert_uint_eq(loop.branches, 32);
+    ck_assert_uint_eq(loop.divergent_branches, 31); /* the last lane leaves alone */
+    ck_assert_uint_eq(rig_line(&got, 35).inst_executed, 1);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+/* ---- sums and threads ---- */
+
+static void add_up(struct sim_counters *to, const struct sim_counters *c) {
+    enum { SUM, MAX };
+#define COUNTER(name, how, text) to->name = how == SUM ? to->name + c->name : to->name > c->name ? to->name : c->name;
+#include "grader/sim/obs/counters.def"
+#undef COUNTER
+}
+
+START_TEST(test_lines_add_up) {
+    struct sim_result got = run_add(1);
+    struct sim_counters sum = {0};
+    for (unsigned i = 0; i < got.nlines; i++) add_up(&sum, &got.lines[i].counters);
+    ck_assert_uint_eq(got.nlines, 3);
+    ck_assert(memcmp(&sum, &got.counters, sizeof sum) == 0);
+    sim_result_free(&got);
+}
+END_TEST
+
+START_TEST(test_workers) {
+    struct sim_result one = run_add(1);
+    for (unsigned workers = 2; workers <= 4; workers *= 2) {
+        struct sim_result many = run_add(workers);
+        ck_assert(memcmp(&one.counters, &many.counters, sizeof one.counters) == 0);
+        ck_assert_uint_eq(one.nlines, many.nlines);
+        for (unsigned i = 0; i < one.nlines; i++) {
+            ck_assert_uint_eq(one.lines[i].line, many.lines[i].line);
+            ck_assert(memcmp(&one.lines[i].counters, &many.lines[i].counters, sizeof one.counters) == 0);
+        }
+        sim_result_free(&many);
+    }
+    sim_result_free(&one);
+}
+END_TEST
+
+UNIT_SUITE(counters) {
+    Suite *suite = suite_create("counters");
+    TCase *tc = tcase_create("whole kernels");
+    tcase_add_test(tc, test_vector_add);
+    tcase_add_test(tc, test_reduce);
+    tcase_add_test(tc, test_divergent);
+    tcase_add_test(tc, test_lines_add_up);
+    tcase_add_test(tc, test_workers);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
