@@ -102,6 +102,15 @@ static struct technique_result *add_technique(struct grading *g) {
     return &r->technique[r->ntechnique++];
 }
 
+/* File names come from the device code, where #line may have put anything. */
+const char *clean_name(struct arena *a, const char *name) {
+    struct buf b = {0};
+    text_name(&b, name);
+    const char *kept = arena_strndup(a, buf_str(&b), b.size < 200 ? b.size : 200);
+    buf_free(&b);
+    return kept;
+}
+
 /* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1. */
 static void limit(const char *name, double per, const char *unit, double bound, bool at_most, const char *reason) {
     const struct metric *m = find_metric(name);
@@ -113,7 +122,7 @@ static void limit(const char *name, double per, const char *unit, double bound, 
     t->unit = unit ? arena_strndup(a, unit, strlen(unit)) : NULL;
     t->passed = at_most ? value <= bound + slack : value >= bound - slack;
     const struct tally_line *l = metric_line(m, &now->tally, now->r->file, per, bound, at_most);
-    if (l) t->file = arena_strndup(a, l->file, strlen(l->file)), t->line = l->line;
+    if (l) t->file = clean_name(a, l->file), t->line = l->line;
     if (!t->passed) ck_abort_msg("%s is %.6g, the limit is %.6g: %s", name, value, bound, reason);
 }
 

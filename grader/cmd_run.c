@@ -26,7 +26,9 @@ static bool grade_one(const struct options *o, const struct gpu_device *d, const
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(ex));
     go.progress = progress_show, go.user = id;
-    return grade_file(ex, student_file(o, ex), &go, r, e);
+    if (grade_file(ex, student_file(o, ex), &go, r, e)) return true;
+    e->kind = ERR_INPUT; /* a file that the user named or edits */
+    return false;
 }
 
 static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched, struct buf *out) {

@@ -95,12 +95,12 @@ static void need_file(struct checkup *c, const struct exercise *ex, const char *
     buf_free(&text);
 }
 
-static void check_texts(struct checkup *c, const struct exercise *ex) {
+static void check_texts(struct checkup *c, const struct exercise *ex, bool first_of_chapter) {
     char path[PATH_MAX + 512];
     struct buf task = {0};
     struct err e = {0};
     snprintf(path, sizeof path, "%s/chapters/%s/README.md", book_root(), ex->chapter);
-    need_file(c, ex, path);
+    if (first_of_chapter) need_file(c, ex, path);
     snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
     need_file(c, ex, path);
     need_file(c, ex, book_chapter_file(ex, ".md"));
@@ -111,7 +111,7 @@ static void check_texts(struct checkup *c, const struct exercise *ex) {
 
 static void collect(struct checkup *c, unsigned owner) {
     const struct exercise *ex = c->list[owner];
-    check_texts(c, ex);
+    check_texts(c, ex, owner == 0 || strcmp(ex->chapter, c->list[owner - 1]->chapter) != 0);
     add_skeleton(c, owner);
     char **steps = book_steps(ex);
     bool has_baseline = !ex->baseline;

@@ -62,7 +62,7 @@ static void keep_counters(struct grading *g) {
     r->lines = arena_array(&r->arena, struct line_result, g->tally.nlines);
     for (unsigned i = 0; i < g->tally.nlines; i++) {
         struct tally_line *l = &g->tally.lines[i];
-        r->lines[r->nlines++] = (struct line_result){keep(r, l->file), l->line, l->counters};
+        r->lines[r->nlines++] = (struct line_result){clean_name(&r->arena, l->file), l->line, l->counters};
     }
 }
 
@@ -80,7 +80,10 @@ static void evaluate(struct grading *g) {
         return;
     }
     keep_counters(g);
-    if (!g->o->no_speed) speed_run(g);
+    if (!g->o->no_speed && !speed_run(g)) {
+        first_failure(g->r);
+        return;
+    }
     add_points(g->r, g);
     set_score(g->r);
 }

@@ -27,5 +27,8 @@ bool check_run(struct grading *g);
 /* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
 enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix, struct tally *keep);
 
-/* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is none. */
-void speed_run(struct grading *g);
+const char *clean_name(struct arena *a, const char *name);
+
+/* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is none. False: the
+ * timed size came out wrong (checked where speed is to count); a case says how. */
+bool speed_run(struct grading *g);

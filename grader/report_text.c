@@ -108,9 +108,12 @@ static bool check_passed(const struct result *r, unsigned first, unsigned *end) 
 
 static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s, struct buf *out) {
     if (t->line && !strcmp(t->file, r->file)) {
+        struct buf line = {0};
+        source_line(&r->source, t->line, true, &line);
         buf_printf(out, "%9s%s%u |%s ", "", ink(s, INK_DIM), t->line, ink(s, INK_NONE));
-        source_line(&r->source, t->line, true, out);
+        text_clean(out, buf_str(&line), line.size, 300);
         buf_puts(out, "\n");
+        buf_free(&line);
     }
     wrapped(t->reason, 9, s, out);
 }

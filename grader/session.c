@@ -123,8 +123,8 @@ static bool start_host(struct session *s, struct err *e) {
     struct jail_fd fds[] = {{server_client_socket(s->server), 3}, {server_client_window(s->server), 4}};
     struct jail_job job = {.kind = JAIL_HOST, .argv = argv, .env = env, .binds = binds, .files = &file, .nfiles = 1,
         .fds = fds, .nfds = 2,
-        .limits = {.cpu_seconds = 60, .memory_bytes = 1ull << 30, .file_bytes = 1 << 20, .work_bytes = 96 << 20,
-                   .processes = 32, .files = 64}};
+        .limits = {.cpu_seconds = 60, .memory_bytes = 512 << 20, .file_bytes = 1 << 20, .work_bytes = 96 << 20,
+                   .processes = 8, .files = 64}};
     const struct jail_bind *system = jail_system_binds(JAIL_HOST, &job.nbinds);
     memcpy(binds, system, job.nbinds * sizeof *system);
     binds[job.nbinds++] = (struct jail_bind){host, "/hostproc", false};

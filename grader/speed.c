@@ -16,11 +16,11 @@ struct times {
     double timed, counted;
 };
 
-/* Seconds, and the tally where the caller wants it. */
+/* Seconds, 0 where nothing was launched, -1 where it could not be simulated; and the tally where the caller wants it. */
 static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan, struct tally *keep) {
     struct case_run run;
     session_case(s, c, &plan, &run);
-    double seconds = run.verdict == V_AC ? run.tally.seconds : 0;
+    double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
     if (keep && seconds > 0) {
         *keep = run.tally;
         run.tally = (struct tally){0};
@@ -116,23 +116,43 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
     s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
     s->of_roofline = roofline(g, c) / own->seconds;
+    if (s->valid && s->of_roofline > 1) {
+        s->valid = false;
+        s->note = "faster than the device can be: does the entry do all of its work at this size?";
+    } else s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
     s->bound_by = own->bound_by ? arena_strndup(&g->r->arena, own->bound_by, strlen(own->bound_by)) : "";
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
-    s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
     buf_free(&size);
 }
 
-void speed_run(struct grading *g) {
+/* Where speed is to count, the timed size must come out right, every block of it. A size that the simulator cannot
+ * finish can't be checked, and its speed does not count then. */
+static enum verdict check_timed(struct grading *g) {
+    struct case_plan whole = plan_timed;
+    whole.sample_warps = 0, whole.instructions = 1000000000, whole.seconds = 60;
+    unsigned before = g->r->ncases;
+    enum verdict v = check_case(g, &g->ex->timed, whole, " (timed)", NULL);
+    if (v == V_TLE) g->r->ncases = before, g->stopped = false;
+    return v;
+}
+
+bool speed_run(struct grading *g) {
     struct speed_result *s = &g->r->speed;
     struct times solution = {0}, base = {0};
     struct tally own = {0};
     if (g->o->progress) g->o->progress(g->o->user, "timing");
     if (!reference_file(g, book_solution_file(g->ex, NULL), &solution)) {
         s->note = "the model answer could not be timed";
-        return;
+        return true;
     }
+    enum verdict v = g->o->count_modelled ? check_timed(g) : V_AC;
+    if (v == V_TLE) s->note = "the timed size takes too long to be checked, so that its speed cannot count";
+    if (v != V_AC) return v == V_TLE;
     baseline(g, &base);
-    bool timed = solution.timed > 0 && base.timed > 0 && time_case(g->session, &g->ex->timed, plan_timed, &own) > 0;
-    fill_in(g, timed ? &own : &g->tally, &solution, &base, timed);
+    double seconds = solution.timed > 0 && base.timed > 0 ? time_case(g->session, &g->ex->timed, plan_timed, &own) : -1;
+    bool timed = seconds > 0;
+    if (seconds == 0) s->note = "nothing is launched at the size that is timed";
+    else fill_in(g, timed ? &own : &g->tally, &solution, &base, timed);
     tally_free(&own);
+    return true;
 }
