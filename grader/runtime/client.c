@@ -15,7 +15,7 @@
 static struct wb_session session;
 static int session_error = -1; /* -1 = not tried yet */
 static pid_t session_pid;
-static int socket_fd = -1;
+static int socket_fd = -1, window_fd = -1;
 static uint32_t last_seq;
 static uint64_t time_ns;
 static bool output_waits;
@@ -84,11 +84,87 @@ static int no_device(const char *why) {
     return WB_cudaErrorNoDevice;
 }
 
-static int map_window(uint64_t bytes) {
-    int fd = descriptor(WB_ENV_WINDOW);
+/* ---- where the two descriptors come from ---- */
+
+/* Another copy of this runtime in the same process, in a library that was loaded later, has connected already. */
+static bool share_connection(void) {
+    int pid, fd, window;
+    unsigned long long inode;
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes) return no_device("no shared memory");
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const char *text = getenv(WB_ENV_CONNECTED);
+    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid()) return false;
+    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode) return false; /* from before an exec */
+    socket_fd = fd;
+    window_fd = window;
+    return true;
+}
+
+static void publish_connection(void) {
+    char text[96];
+    struct stat st;
+    if (fstat(socket_fd, &st) < 0) return;
+    snprintf(text, sizeof text, "%d %d %d %llu", getpid(), socket_fd, window_fd, (unsigned long long)st.st_ino);
+    setenv(WB_ENV_CONNECTED, text, 1);
+}
+
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_descriptor(int to, int fd) {
+    union control control = {0};
+    struct iovec part = {"c", 1};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    return sendmsg(to, &m, MSG_NOSIGNAL) == 1;
+}
+
+static int receive_descriptor(int from) {
+    union control control;
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    int fd = -1;
+    if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1) return -1;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    if (c && c->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    return fd;
+}
+
+static int meet(int rendezvous) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return no_device("no socket");
+    bool sent = send_descriptor(rendezvous, pair[1]);
+    close(pair[1]);
+    socket_fd = pair[0];
+    window_fd = sent ? receive_descriptor(socket_fd) : -1;
+    if (window_fd < 0) return no_device("the device server does not answer");
+    publish_connection();
+    return 0;
+}
+
+static int find_descriptors(void) {
+    struct stat st;
+    int fd = descriptor(WB_ENV_SOCKET), type = 0;
+    socklen_t size = sizeof type;
+    if (fd < 0) return no_device(WB_ENV_SOCKET " is not set");
+    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode)) return no_device(WB_ENV_SOCKET " names no socket");
+    window_fd = descriptor(WB_ENV_WINDOW);
+    socket_fd = fd;
+    if (window_fd >= 0 || share_connection()) return 0;
+    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
+    return type == SOCK_DGRAM ? meet(fd) : no_device("no shared memory");
+}
+
+static int map_window(uint64_t bytes) {
+    struct stat st;
+    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < bytes) return no_device("no shared memory");
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window_fd, 0);
     if (p == MAP_FAILED) return no_device("cannot map the shared memory");
     session.window = p;
     session.window_bytes = bytes;
@@ -97,15 +173,13 @@ static int map_window(uint64_t bytes) {
 
 static int connect_locked(void) {
     session_pid = getpid();
-    socket_fd = descriptor(WB_ENV_SOCKET);
-    struct stat st;
-    if (socket_fd < 0) return no_device(WB_ENV_SOCKET " is not set");
-    if (fstat(socket_fd, &st) < 0 || !S_ISSOCK(st.st_mode)) return no_device(WB_ENV_SOCKET " names no socket");
+    int error = find_descriptors();
+    if (error) return error;
     last_seq = (uint32_t)session_pid << 8; /* answers to an earlier process are told apart */
     struct wb_req_hello q = {.version = WB_VERSION, .pid = (uint32_t)session_pid};
     struct wb_rep_hello p;
     struct wb_call c = {.op = WB_OP_hello, .request = &q, .request_size = sizeof q, .reply = &p, .reply_size = sizeof p};
-    int error = exchange_locked(&c);
+    error = exchange_locked(&c);
     if (error) return error;
     session.base = p.base;
     session.span = p.span;

@@ -30,8 +30,29 @@ static bool open_window(struct server *s, struct err *e) {
     return true;
 }
 
+/* To a client that came by itself: the window. */
+static bool welcome(struct server *s, struct err *e) {
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {"w", 1};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &s->window_fd, sizeof(int));
+    if (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) return true;
+    return err_set(e, ERR_SYSTEM, "device server: cannot answer a program: %s", strerror(errno));
+}
+
 bool channel_open(struct server *s, struct err *e) {
     int pair[2];
+    if (s->options.connection) {
+        s->fd = s->options.connection;
+        return open_window(s, e) && welcome(s, e);
+    }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set(e, ERR_SYSTEM, "device server: cannot create a socket: %s", strerror(errno));
     s->fd = pair[0];

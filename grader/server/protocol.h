@@ -20,9 +20,13 @@ enum {
     WB_NPARAMS = 256,     /* parameters of a kernel that the server describes */
 };
 
-/* The environment of the client names its descriptors. */
+/* The environment of the client names its descriptors: the connection and the window (grading), or the rendezvous
+ * (simgpu run), a datagram socket to which each process sends one end of a connection of its own, as many as there
+ * are; the window's descriptor is then the first thing that comes back on it. */
 #define WB_ENV_SOCKET "WARPBOOK_SOCKET"
 #define WB_ENV_WINDOW "WARPBOOK_WINDOW"
+/* Set by the runtime itself, for a second copy of it in the same process: "pid socket window inode-of-socket". */
+#define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
 enum { WB_OUTPUT = 1 /* device printf has written something: ask for it */ };
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { ALWAYS = 1, RECORD = 2, QUIET = 4 };
@@ -111,8 +112,7 @@ void server_client_started(struct server *s) {
 }
 
 void server_hang_up(struct server *s) {
-    if (s->fd >= 0) close(s->fd);
-    s->fd = -1;
+    shutdown(s->fd, SHUT_RDWR);
 }
 
 void context_clear(struct server *s) {

@@ -38,6 +38,7 @@ struct server_launch {
 struct server_options {
     bool grading;
     uint64_t window_bytes;         /* 0 = 16 MiB */
+    int connection;                /* a connection made by a client, taken over; 0 = make one for a client to inherit */
     uint64_t max_messages;         /* 0 = no limit; reaching one ends the connection */
     unsigned max_launches;         /* of a recording or of a program; 0 = no limit */
     uint64_t max_recorded_bytes;   /* data of a recording; 0 = 256 MiB */
@@ -59,7 +60,7 @@ double server_now(void);
 int server_client_socket(const struct server *s);
 int server_client_window(const struct server *s);
 void server_client_started(struct server *s);
-/* Closes the server's end: a client that still asks gets an error from its own runtime. */
+/* Makes the server's and the client's next step on the connection fail; from any thread. */
 void server_hang_up(struct server *s);
 
 enum server_end {

@@ -14,6 +14,18 @@ int simgpu_devices(int argc, char **argv);
 /* The path of `name` beside the running executable ("cuda/bin/nvcc"); false if it is not there. */
 bool simgpu_path(char *out, size_t size, const char *name, struct err *e);
 
+/* ---- programs that connect (rendezvous.c) ---- */
+
+struct rendezvous;
+struct rendezvous *rendezvous_open(struct err *e);
+/* For programs to inherit as WARPBOOK_SOCKET. */
+int rendezvous_client_fd(const struct rendezvous *r);
+/* Serves every process that connects, each with a device that `open` gives it, on a thread of its own, until `watch`
+ * becomes readable. `closing` is called before a server is closed. */
+void rendezvous_serve(struct rendezvous *r, int watch, struct server *(*open)(void *user, int connection),
+                      void (*closing)(void *user, struct server *s), void *user);
+void rendezvous_close(struct rendezvous *r);
+
 /* ---- what a run's launches add up to (counters.c) ---- */
 
 enum counter_format { COUNTERS_NONE, COUNTERS_TEXT, COUNTERS_JSON };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@ struct run_options {
 };
 
 struct run {
+    const struct run_options *options;
+    const struct gpu_device *device;
+    pthread_mutex_t lock; /* several processes report */
     struct counter_log *counters;
     struct report_log *reports;
 };
@@ -94,8 +98,10 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
 
 static void launched(void *user, const struct server_launch *l) {
     struct run *r = user;
+    pthread_mutex_lock(&r->lock);
     if (r->counters) counter_log_add(r->counters, l);
     report_log_add(r->reports, l);
+    pthread_mutex_unlock(&r->lock);
 }
 
 static void note(void *user, const char *text) {
@@ -103,17 +109,14 @@ static void note(void *user, const char *text) {
     fprintf(stderr, "simgpu: %s\n", text);
 }
 
-static void set_descriptor(const char *variable, int fd) {
+static _Noreturn void become(const struct rendezvous *r, char **argv) {
     char text[16];
+    int fd = rendezvous_client_fd(r);
     snprintf(text, sizeof text, "%d", fd);
-    setenv(variable, text, 1);
+    setenv(WB_ENV_SOCKET, text, 1);
+    unsetenv(WB_ENV_WINDOW);
     fcntl(fd, F_SETFD, 0);
-}
-
-static _Noreturn void become(struct server *s, char **argv) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    set_descriptor(WB_ENV_SOCKET, server_client_socket(s));
-    set_descriptor(WB_ENV_WINDOW, server_client_window(s));
     execvp(argv[0], argv);
     fprintf(stderr, "simgpu run: %s: %s\n", argv[0], strerror(errno));
     _exit(errno == ENOENT ? 127 : 126);
@@ -129,42 +132,49 @@ static int end_like(int status) {
     return 128 + number;
 }
 
-static int serve_program(struct server *s, char **argv, struct err *e) {
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid < 0) return err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno)), -1;
-    if (pid == 0) become(s, argv);
-    server_client_started(s);
-    signal(SIGINT, SIG_IGN); /* the program gets it too, and decides */
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
-    server_serve(s, 0, pidfd);
-    if (pidfd >= 0) close(pidfd);
-    server_hang_up(s);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    return status;
-}
-
-static struct server *open_device(const struct run_options *o, struct run *run, struct err *e) {
-    const struct gpu_device *d = device_find(o->device);
-    if (!d) return err_set(e, ERR_INPUT, "no device %s: `simgpu devices` lists them", o->device), NULL;
+static struct server *open_device(void *user, int connection) {
+    struct run *run = user;
+    const struct run_options *o = run->options;
+    struct err e = {0};
     struct sim_options so = {
-        .device = d,
+        .device = run->device,
         .workers = o->workers,
         .sanitize = o->sanitize,
         .hostile_schedule = o->hostile_schedule,
         .memory_limit = o->memory,
         .time_budget = o->timeout,
     };
-    struct backend *b = backend_sim_open(&so, e);
-    struct server_options options = {.user = run, .launched = launched, .note = note};
-    return b ? server_open(b, &options, e) : NULL;
+    struct server_options options = {.user = run, .launched = launched, .note = note, .connection = connection};
+    struct backend *b = backend_sim_open(&so, &e);
+    struct server *s = b ? server_open(b, &options, &e) : NULL;
+    if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
+    return s;
 }
 
-static void say_leaks(const struct server *s) {
+static void say_leaks(void *user, struct server *s) {
+    const struct run *run = user;
     struct buf text = {0};
-    server_leaks(s, &text);
+    if (run->options->leaks) server_leaks(s, &text);
     if (text.size) fprintf(stderr, "simgpu: leak: %s\n", buf_str(&text));
     buf_free(&text);
+}
+
+/* The program's status as waitpid gives it, -1 = it could not be started. */
+static int serve_program(struct run *run, char **argv, struct err *e) {
+    struct rendezvous *r = rendezvous_open(e);
+    if (!r) return -1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) become(r, argv);
+    int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
+    signal(SIGINT, SIG_IGN); /* the program gets it too, and decides */
+    if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    else rendezvous_serve(r, pidfd, open_device, say_leaks, run);
+    rendezvous_close(r);
+    if (pidfd < 0) return -1;
+    close(pidfd);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return status;
 }
 
 static bool write_counters(struct run *run, const struct run_options *o, struct err *e) {
@@ -183,13 +193,11 @@ int simgpu_run(int argc, char **argv) {
     int program = parse(&o, argc, argv, &e);
     if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
-    struct run run = {.reports = report_log_new()};
+    struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
+    run.reports = report_log_new();
     if (o.counters) run.counters = counter_log_new(o.counters, o.device);
-    struct server *s = open_device(&o, &run, &e);
-    if (!s) return fprintf(stderr, "simgpu run: %s\n", e.text), e.kind == ERR_INPUT ? 2 : 3;
-    int status = serve_program(s, argv + program, &e);
-    if (o.leaks) say_leaks(s);
-    server_close(s);
+    int status = serve_program(&run, argv + program, &e);
     report_log_end(run.reports);
     if (status < 0 || !write_counters(&run, &o, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     return end_like(status);
