@@ -46,7 +46,8 @@ void ISAFN(race_global)(struct exec *x, struct mem_memo *m, u64 base, u32 span, 
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);
 bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address);
 bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset);
-void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask);
+/* Counts an atomic; true if all lanes are allowed, seen to and noted, so that none needs lane_allowed. */
+bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask);
 
 /* After counting: notes the access where the block is sampled. */
 #define TRACE(x, o, space, stat, ea, mask)                                                                   \

@@ -94,11 +94,11 @@ static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v)
     else ((u16 *)p)[lane] = (u16)v;
 }
 
-static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space) {
+static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space, bool checked) {
     bool global = space != SPACE_SHARED, concurrent = global && x->worker->launch->nworkers > 1;
     unsigned char *memory = global ? x->memory->bytes - SIM_BASE : x->shared;
     ACTIVE(mask) {
-        bool allowed = global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l]) : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
+        bool allowed = checked ? true : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l]) : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
         u64 b = lane_operand(x, d->operand[0], l, d->width), c = lane_operand(x, d->operand[1], l, d->width);
         lane_result(x, d->result, l, d->width, update(d, memory + ea[l], b, c, concurrent));
@@ -117,14 +117,14 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
             ea[l] -= in ? SHARED_WINDOW : 0;
         }
     if (mask & ~shared) {
-        ISAFN(lane_count)(x, d, d->stat, SPACE_GLOBAL, ea, mask & ~shared);
+        bool checked = ISAFN(lane_count)(x, o, d, d->stat, SPACE_GLOBAL, ea, mask & ~shared);
         TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
-        atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL);
+        atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }
     if (shared) {
-        ISAFN(lane_count)(x, d, d->stat + (d->space == SPACE_GENERIC), SPACE_SHARED, ea, shared);
+        bool checked = ISAFN(lane_count)(x, o, d, d->stat + (d->space == SPACE_GENERIC), SPACE_SHARED, ea, shared);
         TRACE(x, o, SPACE_SHARED, d->stat + (d->space == SPACE_GENERIC), ea, shared);
-        atom_lanes(x, o, d, ea, shared, SPACE_SHARED);
+        atom_lanes(x, o, d, ea, shared, SPACE_SHARED, checked);
     }
 }
 void ISAFN(op_red)(struct exec *x, const struct op *o, u32 mask) { ISAFN(op_atom)(x, o, mask); }

@@ -6,7 +6,7 @@
  * (mem/pattern.c). The pattern's range also turns the bounds check of 32 lanes into one range check. Whatever does
  * not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane. */
 #include "grader/sim/insn/lanes.h"
-#include "grader/sim/mem/pattern.h"
+#include "grader/sim/insn/pattern.h"
 
 #include <string.h>
 
@@ -106,7 +106,7 @@ static void move(const struct exec *x, const struct mem_desc *d, unsigned char *
 /* ---- the pattern of an access ---- */
 
 static inline void count(u64 *s, struct mem_memo *m, u32 phase, u8 space, u32 span) {
-    if (__builtin_expect(!(m->known >> phase & 1), 0)) pattern_sectors(m, phase, space, span);
+    if (__builtin_expect(!(m->known >> phase & 1), 0)) ISAFN(pattern_sectors)(m, phase, space, span);
     u32 sectors = m->sectors_at[phase];
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += m->lanes;
@@ -139,7 +139,7 @@ static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space,
         }
     }
     if (far >> 31) return false;
-    if (__builtin_expect((diff | (m->mask ^ mask) | !m->valid) != 0, 0)) pattern_fill(m, rel, mask, space, span);
+    if (__builtin_expect((diff | (m->mask ^ mask) | !m->valid) != 0, 0)) ISAFN(pattern_fill)(m, rel, mask, space, span);
     return true;
 }
 
@@ -236,7 +236,7 @@ static void access_global(struct exec *x, const struct op *o, const struct mem_d
     u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
     bool near = relate(m, ea, mask, space, span, rel);
     if (near) count(x->stats[stat], m, (u32)base & 31, space, span);
-    if (!near) pattern_count_far(x->stats[stat], ea, mask, span);
+    if (!near) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
     TRACE(x, o, space, stat, ea, mask);
     if (!near || !global_fits(x, d, m, base, span)) {
         global_slow(x, o, d, ea, mask);
@@ -288,17 +288,20 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
     ACTIVE(mask) if (!all_written(w + rel[l], span)) unwritten_shared(x, o, l, base + (u64)(s64)rel[l], span);
 }
 
+static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base, u32 span) {
+    u64 low = base + (u64)(s64)m->low;
+    return low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes && !(((u32)base | m->bits) & (span - 1));
+}
+
 static void access_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
-    u64 base = ea[__builtin_ctz(mask)], low;
+    u64 base = ea[__builtin_ctz(mask)];
     bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
     if (near) count(x->stats[stat], m, 0, SPACE_SHARED, span);
     TRACE(x, o, SPACE_SHARED, stat, ea, mask);
-    low = base + (u64)(s64)m->low;
-    bool fits = near && low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
-                !(((u32)base | m->bits) & (span - 1));
+    bool fits = near && shared_fits(x, m, base, span);
     if (!fits) {
         ACTIVE(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
         if (!mask || !near) return;
@@ -455,13 +458,31 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
     ISAFN(race_shared)(x, o, NULL, offset, here, 1u << lane, d->width, RACE_UPDATE);
     return true;
 }
-void ISAFN(lane_count)(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask) {
+/* All lanes' places are written; what an atomic leaves is written too. */
+static bool atomic_written(const unsigned char *w, const s32 *rel, u32 mask, u32 width) {
+    if (width == 4) return words_written(w, rel);
+    bool all = true;
+    ACTIVE(mask) all &= all_written(w + rel[l], width);
+    return all;
+}
+
+bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask) {
     s32 rel[32];
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
-    bool near = relate(m, ea, mask, space, d->width, rel);
-    if (near) count(x->stats[stat], m, (u32)base & 31, space, d->width);
-    else pattern_count_far(x->stats[stat], ea, mask, d->width);
-    if (near && x->races_global && space == SPACE_GLOBAL && global_fits(x, d, m, base, d->width))
-        ISAFN(race_global)(x, m, base, d->width, RACE_UPDATE);
+    if (!relate(m, ea, mask, space, d->width, rel)) {
+        ISAFN(pattern_count_far)(x->stats[stat], ea, mask, d->width);
+        return false;
+    }
+    count(x->stats[stat], m, (u32)base & 31, space, d->width);
+    if (space == SPACE_SHARED) {
+        if (!shared_fits(x, m, base, d->width)) return false;
+        if (!x->sanitize) return true;
+        if (!atomic_written(x->shared_written + base, rel, mask, d->width)) return false;
+        ISAFN(race_shared)(x, o, m, base, rel, mask, d->width, RACE_UPDATE);
+        return true;
+    }
+    if (!global_fits(x, d, m, base, d->width)) return false;
+    if (x->races_global) ISAFN(race_global)(x, m, base, d->width, RACE_UPDATE);
+    return !x->sanitize || x->memory->table[m->allocation].initialised || atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
 }

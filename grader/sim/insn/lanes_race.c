@@ -12,7 +12,7 @@
  * it ran, and joining them loses nothing (none < one < many), so what is found does not depend on which worker ran
  * which block. Kernels that order their blocks by atomics or flags are left out: see code.synchronises. */
 #include "grader/sim/insn/lanes.h"
-#include "grader/sim/mem/pattern.h"
+#include "grader/sim/insn/pattern.h"
 #include "grader/sim/mem/race.h"
 
 /* ---- shared memory ---- */
@@ -48,9 +48,9 @@ static inline u32 join_read(u32 old, u32 mine) {
 }
 
 static inline u32 join_atomic(u32 old, u32 mine) {
-    bool same_interval = old >> 19 == mine >> 19, same_thread = (old >> 6 & 1023) == (mine >> 6 & 1023);
-    bool one = !same_interval || !is_atomic(old) || (same_thread && kind_of(old) == RACE_ATOMIC_ONE);
-    return mine | (one ? RACE_ATOMIC_ONE : RACE_ATOMIC_MANY) << 16;
+    u32 diff = old ^ mine, kind = old & 7u << 16, same_interval = TRUTH(diff >> 19 == 0);
+    u32 many = same_interval & TRUTH(kind >= RACE_ATOMIC_ONE << 16) & ~(TRUTH((diff & 0xffc0) == 0) & TRUTH(kind == RACE_ATOMIC_ONE << 16));
+    return mine | (many ? RACE_ATOMIC_MANY << 16 : RACE_ATOMIC_ONE << 16);
 }
 
 static void report_shared(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 theirs, bool they_wrote, bool i_write) {
@@ -112,6 +112,21 @@ static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, co
     return true;
 }
 
+static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 written[32], read[32], fresh[32], bad = 0, twins = m->twins;
+    LANES written[l] = w[rel[l] >> 2];
+    LANES read[l] = r[rel[l] >> 2];
+    LANES {
+        u32 mine = stamp0 + ((u32)l << 6), atomic = TRUTH((written[l] & 7u << 16) >= RACE_ATOMIC_ONE << 16);
+        bad |= ((unordered(written[l], mine) & ~atomic) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
+        fresh[l] = (twins >> l & 1) ? mine | RACE_ATOMIC_MANY << 16 : join_atomic(written[l], mine);
+    }
+    if (bad) return false;
+    ACTIVE(m->leaders) w[rel[l] >> 2] = fresh[l];
+    return true;
+}
+
 /* Lanes that read one word: one stamp for all. */
 static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, mine = my_stamp(x, (u32)__builtin_ctz(mask));
@@ -124,10 +139,11 @@ static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
 
 void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span,
                         enum race_access access) {
-    bool words = m && span % 4 == 0 && x->worker->launch->granule_shift == 2 && access != RACE_UPDATE;
-    if (words && !m->nruns) pattern_runs(m, span);
+    bool words = m && span % 4 == 0 && x->worker->launch->granule_shift == 2;
+    if (words && !m->nruns) ISAFN(pattern_runs)(m, span);
     for (u32 at = 0; words && at < span; at += 4) {
-        bool done = access == RACE_WRITE            ? shared_writes(x, m, base + at, rel, mask)
+        bool done = access == RACE_UPDATE           ? shared_updates(x, m, base + at, rel, mask)
+                    : access == RACE_WRITE      ? shared_writes(x, m, base + at, rel, mask)
                     : m->shape == SHAPE_UNIFORM ? shared_broadcast(x, base + at, mask)
                                                 : shared_reads(x, m, base + at, rel, mask);
         if (!done) shared_slow(x, o, base + at, rel, mask, 4, access);
@@ -168,7 +184,7 @@ void ISAFN(race_global)(struct exec *x, struct mem_memo *m, u64 base, u32 span, 
     struct race_range *range = &p->touched[m - x->memos];
     if (low < range->low) range->low = low;
     if (high > range->high) range->high = high;
-    if (!m->nruns) pattern_runs(m, span);
+    if (!m->nruns) ISAFN(pattern_runs)(m, span);
     for (u32 i = 0; i < m->nruns; i++) {
         u64 at = offset + (u64)(s64)m->run[i].at;
         u32 n = (u32)(((at + m->run[i].bytes - 1) >> shift) - (at >> shift)) + 1;

@@ -1,11 +1,36 @@
-/* pattern.c — see pattern.h. Counting is exact: sectors are compared lane by lane, banks by distinct words. */
-#include "grader/sim/mem/pattern.h"
+/* lanes_pattern.c — see pattern.h. Counting is exact: sectors and words are compared lane by lane. Data-dependent
+ * addresses have a new pattern each time, so the usual widths are compared against all lanes at once. */
+#include "grader/sim/insn/pattern.h"
 
 #include <string.h>
 
 enum { SECTOR = 32, BANKS = 32 };
 
 static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+
+/* How active lanes share values: the first lane of each value, the lanes whose value others hold too, and the most
+ * lanes of one value. */
+struct sharing { u32 leaders, twins, most; };
+
+static struct sharing compare_lanes(const s32 v[32], u32 mask) {
+    u32 same[32] = {0}, earlier[32] = {0};
+    struct sharing s = {0, 0, 0};
+    for (s32 j = 0; j < 32; j++) {
+        if (!(mask >> j & 1)) continue;
+        s32 vj = v[j];
+        LANES {
+            u32 equal = v[l] == vj ? 1u : 0;
+            same[l] += equal;
+            earlier[l] |= l > j ? equal : 0;
+        }
+    }
+    LANES s.leaders |= earlier[l] ? 0 : 1u << l;
+    LANES s.twins |= same[l] > 1 ? 1u << l : 0;
+    s.leaders &= mask;
+    s.twins &= mask;
+    ACTIVE(mask) s.most = same[l] > s.most ? same[l] : s.most;
+    return s;
+}
 
 /* Distinct values among the n given. */
 static u32 distinct(const u64 *v, u32 n) {
@@ -29,6 +54,19 @@ static u32 units(const s64 *address, u32 mask, u32 span, u32 unit) {
         if (last != first) v[n++] = last;
     }
     return distinct(v, n);
+}
+
+/* The same for a full warp phase of accesses that lie in one word each. */
+static u32 word_wavefronts(const s64 *address, u32 mask) {
+    s32 word[32];
+    u32 in_bank[BANKS] = {0}, most = 0;
+    LANES word[l] = (s32)(address[l] >> 2);
+    struct sharing s = compare_lanes(word, mask);
+    ACTIVE(s.leaders) {
+        u32 k = ++in_bank[word[l] & (BANKS - 1)];
+        most = k > most ? k : most;
+    }
+    return most;
 }
 
 /* Wavefronts of a phase: over the banks, the most distinct words of one bank. */
@@ -60,24 +98,17 @@ static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, 
     u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
     if (span >= 8 && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2))) lanes *= 2;
     m->wavefronts = m->min_wavefronts = 0;
+    if (lanes == 32 && span == 4 && !(m->bits & 3)) {
+        m->wavefronts = word_wavefronts(address, mask);
+        m->min_wavefronts = 1;
+        return;
+    }
     for (u32 first = 0; first < 32; first += lanes) {
         u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
         if (!part) continue;
         m->wavefronts += phase_wavefronts(address, part, span);
         m->min_wavefronts++;
     }
-}
-
-/* Lanes of one address, at most: what an atomic serialises. */
-static u32 multiplicity(const s32 *rel, u32 mask) {
-    u32 most = 0;
-    for (u32 l = 0; l < 32; l++) {
-        if (!(mask >> l & 1)) continue;
-        u32 same = 0;
-        for (u32 j = 0; j < 32; j++) same += (mask >> j & 1) && rel[j] == rel[l];
-        if (same > most) most = same;
-    }
-    return most;
 }
 
 /* Local memory interleaves words by lane: a sector holds one word of 8 lanes. */
@@ -109,7 +140,7 @@ static void absolute(s64 *address, const s32 *rel, u32 phase) {
     for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
 }
 
-void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span) {
+void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span) {
     s64 address[32];
     absolute(address, rel, 0);
     memcpy(m->relative, rel, sizeof m->relative);
@@ -118,56 +149,53 @@ void pattern_fill(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32
     m->valid = true;
     m->lanes = (u32)__builtin_popcount(mask);
     m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
-    m->max = multiplicity(rel, mask);
     m->wavefronts = m->min_wavefronts = 0;
+    struct sharing s = compare_lanes(rel, mask);
+    m->leaders = s.leaders;
+    m->twins = s.twins;
+    m->max = s.most; /* what an atomic serialises */
     set_shape(m, rel, mask, span);
     if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, span);
-    if (space == SPACE_CONST) m->wavefronts = units(address, mask, 1, 1), m->min_wavefronts = 1; /* distinct addresses */
+    if (space == SPACE_CONST) m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
 }
 
-/* Inserts an address into a sorted list of distinct ones. */
-static u32 insert(s32 *sorted, u32 n, s32 v) {
-    u32 i = n;
-    while (i && sorted[i - 1] >= v) i--;
-    if (i < n && sorted[i] == v) return n;
-    memmove(sorted + i + 1, sorted + i, (n - i) * sizeof *sorted);
-    sorted[i] = v;
-    return n + 1;
-}
-
-void pattern_runs(struct mem_memo *m, u32 span) {
-    s32 sorted[33];
-    u32 n = 0, runs = 0;
-    m->leaders = m->twins = 0;
-    for (u32 l = 0; l < 32; l++) {
-        if (!(m->mask >> l & 1)) continue;
-        u32 before = n;
-        n = insert(sorted, n, m->relative[l]);
-        if (n > before) {
-            m->leaders |= 1u << l;
+/* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no harm. */
+void ISAFN(pattern_runs)(struct mem_memo *m, u32 span) {
+    u32 runs = 0;
+    ACTIVE(m->leaders) {
+        s32 at = m->relative[l];
+        if (runs && at == m->run[runs - 1].at + (s32)m->run[runs - 1].bytes) {
+            m->run[runs - 1].bytes += span;
             continue;
         }
-        for (u32 j = 0; j <= l; j++)
-            if ((m->mask >> j & 1) && m->relative[j] == m->relative[l]) m->twins |= 1u << j;
-    }
-    for (u32 i = 0; i < n; i++) {
-        if (runs && sorted[i] <= m->run[runs - 1].at + (s32)m->run[runs - 1].bytes)
-            m->run[runs - 1].bytes = (u32)(sorted[i] - m->run[runs - 1].at) + span;
-        else
-            m->run[runs].at = sorted[i], m->run[runs++].bytes = span;
+        m->run[runs].at = at;
+        m->run[runs++].bytes = span;
     }
     m->nruns = (u8)runs;
 }
 
-void pattern_sectors(struct mem_memo *m, u32 phase, u8 space, u32 span) {
+/* Sectors of aligned accesses of up to 32 bytes, each in one sector. */
+static u32 aligned_sectors(const s64 *address, u32 mask) {
+    s32 sector[32];
+    LANES sector[l] = (s32)(address[l] >> 5);
+    return (u32)__builtin_popcount(compare_lanes(sector, mask).leaders);
+}
+
+void ISAFN(pattern_sectors)(struct mem_memo *m, u32 phase, u8 space, u32 span) {
     s64 address[32];
     absolute(address, m->relative, phase);
+    bool aligned = span <= SECTOR && !((phase | m->bits) & (span - 1)) && !(span & (span - 1));
+    if (space != SPACE_SHARED && space != SPACE_LOCAL && aligned) {
+        m->sectors_at[phase] = (u8)aligned_sectors(address, m->mask);
+        m->known |= 1u << phase;
+        return;
+    }
     u32 n = space == SPACE_SHARED ? 0 : space == SPACE_LOCAL ? local_sectors(address, m->mask, span) : units(address, m->mask, span, SECTOR);
     m->sectors_at[phase] = (u8)n;
     m->known |= 1u << phase;
 }
 
-void pattern_count_far(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {
+void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {
     s64 address[32];
     for (u32 l = 0; l < 32; l++) address[l] = (s64)(ea[l] & ~0x8000000000000000ull);
     u32 lanes = (u32)__builtin_popcount(mask), sectors = units(address, mask, span, SECTOR);
