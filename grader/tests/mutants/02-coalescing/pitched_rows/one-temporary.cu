@@ -1,4 +1,4 @@
-// expect: WA
+// expect: RTE
 // Reads and writes the same temporary: rows change while their neighbours still need them.
 
 __global__ void smooth(float *__restrict__ to, int to_pitch, const float *__restrict__ from, int from_pitch, int rows, int cols)

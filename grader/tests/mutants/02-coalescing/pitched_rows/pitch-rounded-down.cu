@@ -1,4 +1,4 @@
-// expect: WA
+// expect: RTE
 // The pitch is below the number of columns: rows overlap.
 
 __global__ void smooth(float *__restrict__ to, int to_pitch, const float *__restrict__ from, int from_pitch, int rows, int cols)

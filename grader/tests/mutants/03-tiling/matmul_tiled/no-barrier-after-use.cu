@@ -1,4 +1,4 @@
-// expect: WA
+// expect: RTE
 // A fast warp refills the tiles while a slow one still reads them.
 
 constexpr int TILE = 32;

@@ -1,0 +1,22 @@
+// Step 2: a counter for each block in shared memory; one atomic in global memory for 256 elements.
+
+__global__ void clear(int *count) { *count = 0; }
+
+__global__ void count_kernel(int *count, const int *data, int value, int n)
+{
+    __shared__ int here;
+    if (threadIdx.x == 0) here = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && data[i] == value) atomicAdd(&here, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(count, here);
+}
+
+extern "C" void count_equal(int *count, const int *data, int value, int n)
+{
+    clear<<<1, 1>>>(count);
+    if (n == 0) return;
+    const int threads = 256;
+    count_kernel<<<(n + threads - 1) / threads, threads>>>(count, data, value, n);
+}
