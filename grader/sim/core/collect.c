@@ -26,7 +26,7 @@ static const struct collect_desc *desc_of(const struct exec *x, const struct op 
 static void bring(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct collect_desc *d = desc_of(x, o);
-    if (d->kind == COLLECT_SYNC) return;
+    if (d->kind == COLLECT_SYNC || d->kind == COLLECT_ELECT) return;
     const void *a = resolve(x, w, f, o->src[0]);
     u32 p = d->kind == COLLECT_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
     for (u32 l = 0; l < 32; l++) {
@@ -100,6 +100,12 @@ static void redux(struct exchange *e, u8 mode, bool is_signed, u32 lanes) {
     for (u32 l = 0; l < 32; l++) e->result[l] = total;
 }
 
+static void elect(struct exchange *e, u32 lanes) {
+    u32 chosen = (u32)__builtin_ctz(lanes);
+    e->truth = 1u << chosen;
+    for (u32 l = 0; l < 32; l++) e->result[l] = chosen;
+}
+
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
     const struct collect_desc *d = desc_of(x, o);
     u32 strangers = 0;
@@ -109,6 +115,7 @@ static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 
     case COLLECT_VOTE: vote(e, d->mode, lanes); break;
     case COLLECT_MATCH: match(e, d->mode, lanes); break;
     case COLLECT_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
+    case COLLECT_ELECT: elect(e, lanes); break;
     case COLLECT_SYNC: break;
     }
     if (strangers)

@@ -81,7 +81,7 @@ struct call_desc {
     struct param_area *args; /* the caller's areas: arguments, then returns */
 };
 
-enum collect_kind { COLLECT_SHFL, COLLECT_VOTE, COLLECT_MATCH, COLLECT_SYNC, COLLECT_REDUX };
+enum collect_kind { COLLECT_SHFL, COLLECT_VOTE, COLLECT_MATCH, COLLECT_SYNC, COLLECT_REDUX, COLLECT_ELECT };
 struct collect_desc {
     u8 kind, mode, type, wide; /* mode by kind; wide: 64-bit source */
     ref members;               /* member mask, a 32-bit register or constant */

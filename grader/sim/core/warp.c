@@ -145,7 +145,7 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
         if (!f && collect_resolve(x, w)) f = fragment_pick(x->worker, w);
-        if (again && w->executed >= until) return WARP_YIELDS;
+        if ((again && w->executed >= until) || o->kind == OP_YIELD) return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;
 }

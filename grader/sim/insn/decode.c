@@ -99,6 +99,12 @@ static const struct { const char *name; bool (*decode)(struct decoder *); } fami
     {"redux", decode_collect}, {"activemask", decode_bare}, {"membar", decode_bare}, {"fence", decode_bare},
     {"nanosleep", decode_bare}, {"prefetch", decode_hint}, {"prefetchu", decode_hint}, {"griddepcontrol", decode_hint},
     {"discard", decode_hint}, {"applypriority", decode_hint}, {"pmevent", decode_hint}, {"brkpt", decode_hint}, {"nop", decode_hint}, {"set", decode_set},
+    {"cp", decode_cp}, {"mbarrier", decode_mbarrier}, {"setmaxnreg", decode_hint}, {"createpolicy", decode_into_zero},
+    {"getctarank", decode_into_zero}, {"mapa", decode_mapa}, {"elect", decode_collect},
+    {"vadd2", decode_video}, {"vsub2", decode_video}, {"vavrg2", decode_video}, {"vabsdiff2", decode_video},
+    {"vmin2", decode_video}, {"vmax2", decode_video}, {"vset2", decode_video}, {"vadd4", decode_video},
+    {"vsub4", decode_video}, {"vavrg4", decode_video}, {"vabsdiff4", decode_video}, {"vmin4", decode_video},
+    {"vmax4", decode_video}, {"vset4", decode_video},
 };
 
 static bool decode_insn(struct decoder *d) {

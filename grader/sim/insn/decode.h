@@ -4,6 +4,7 @@
  * decode_op.c      operands, row look-up, instructions that are an expression
  * decode_mem.c     loads, stores, atomics, address conversions
  * decode_lower.c   instructions made of other rows
+ * decode_async.c   cp.async, mbarrier, bulk copies
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/core/core.h"
@@ -28,6 +29,11 @@ struct decoder {
 /* Each returns false with the error set. */
 bool decode_plain(struct decoder *d);
 bool decode_set(struct decoder *d);         /* decode_lower.c */
+bool decode_cp(struct decoder *d);          /* decode_async.c */
+bool decode_mbarrier(struct decoder *d);
+bool decode_video(struct decoder *d);       /* decode_lower.c */
+bool decode_into_zero(struct decoder *d);   /* createpolicy, getctarank: a destination that becomes 0 */
+bool decode_mapa(struct decoder *d);
 bool decode_memory(struct decoder *d);      /* ld, ldu, st */
 bool decode_atomic(struct decoder *d);      /* atom, red */
 bool decode_cvta(struct decoder *d);
@@ -61,6 +67,8 @@ bool destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsig
 struct address { ref base; s64 offset; bool address32; const struct ptx_var *var; };
 bool address(struct decoder *d, const struct ptx_operand *p, struct address *out);
 
+/* A load or store as described, at the address that the operand says. */
+bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p);
 /* Writes the op's result of type `t` into the operand's register, which may be wider. */
 bool put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
 /* The row that an opcode means, modifiers taken off into *dropped, or -1. */

@@ -148,6 +148,7 @@ static bool collect_kind(struct decoder *d, struct collect_desc *c) {
     case 's': c->kind = COLLECT_SHFL, c->mode = mode_of(opcode, shfl, 4); break;
     case 'v': c->kind = COLLECT_VOTE, c->mode = mode_of(opcode, vote, 4); break;
     case 'm': c->kind = COLLECT_MATCH, c->mode = mode_of(opcode, match, 2), c->wide = c->type == PTX_B64; break;
+    case 'e': c->kind = COLLECT_ELECT, c->mode = 0; break;
     case 'r': c->kind = COLLECT_REDUX, c->mode = mode_of(opcode, redux, 6); break;
     default: c->kind = COLLECT_SYNC, c->mode = 0;
     }
@@ -157,10 +158,11 @@ static bool collect_kind(struct decoder *d, struct collect_desc *c) {
 
 static bool collect_sources(struct decoder *d, struct collect_desc *c, ref *src, u32 *flip) {
     const struct ptx_insn *in = d->in;
+    bool bare = c->kind == COLLECT_SYNC || c->kind == COLLECT_ELECT; /* no value */
     unsigned first = c->kind != COLLECT_SYNC, members = in->noperands - 1;
-    if (in->noperands < first + 1 + (c->kind != COLLECT_SYNC)) return decode_refuse(d, "operand missing in");
+    if (in->noperands < first + 1u + !bare) return decode_refuse(d, "operand missing in");
     if (!source(d, &in->operands[members], PTX_U32, &c->members)) return false;
-    if (c->kind == COLLECT_SYNC) return true;
+    if (bare) return true;
     if (c->kind == COLLECT_VOTE) return predicate(d, &in->operands[1], &src[0], flip);
     if (!source(d, &in->operands[1], c->wide ? PTX_U64 : PTX_U32, &src[0])) return false;
     if (c->kind != COLLECT_SHFL) return true;

@@ -2,6 +2,7 @@
  *
  * The first op carries the instruction's weight, the others none, so that counts stay one a PTX instruction. */
 #include "grader/sim/insn/decode.h"
+#include "grader/sim/insn/video.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,4 +77,77 @@ bool decode_set(struct decoder *d) {
     }
     mark_lowered("set");
     return put_result(d, d->m->nops - 1, &in->operands[0], k->bytes == 2 ? PTX_B16 : PTX_B32);
+}
+
+/* ---- destinations that are known: one block a cluster, no cache policy ---- */
+
+bool decode_into_zero(struct decoder *d) {
+    unsigned bytes;
+    ref dst;
+    if (d->in->noperands < 1 || !destination(d, &d->in->operands[0], &dst, &bytes)) return false;
+    if (bytes != 4 && bytes != 8) return decode_refuse(d, "registers of the wrong size in");
+    if (dst == REF_NONE) dst = slot_new(d, bytes);
+    ref zero = slot_const(d, 0, bytes);
+    struct op *o = emit_named(d, bytes == 8 ? "mov.b64" : "mov.b32");
+    o->src[0] = zero;
+    o->dst = dst;
+    return true;
+}
+
+/* mapa d, a, rank: with one block a cluster, an address in the cluster's shared memory is the block's own. */
+bool decode_mapa(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    enum ptx_type t = opcode_type(in->opcode);
+    ref from;
+    if (in->noperands < 3 || (t != PTX_U32 && t != PTX_U64) || !source(d, &in->operands[1], t, &from))
+        return decode_refuse(d, "not implemented: instruction");
+    u32 at_op = d->m->nops;
+    emit_named(d, t == PTX_U64 ? "mov.b64" : "mov.b32")->src[0] = from;
+    return put_result(d, at_op, &in->operands[0], t);
+}
+
+/* ---- video instructions: vop{2,4}.dtype.atype.btype{.sat}{.add} d, a, b, c ---- */
+
+enum { VIDEO_NONE = 255 };
+
+static u8 index_of(const char *s, const char *const *names, u8 n) {
+    for (u8 i = 0; i < n; i++)
+        if (strcmp(names[i], s) == 0) return i;
+    return VIDEO_NONE;
+}
+
+static bool is_word(const char *part, bool *is_signed) {
+    *is_signed = part[0] == 's';
+    return strcmp(part, "u32") == 0 || strcmp(part, "s32") == 0;
+}
+
+bool decode_video(struct decoder *d) {
+    static const char *const verbs[] = {VIDEO_VERBS}, *const comparisons[] = {VIDEO_COMPARISONS};
+    const struct ptx_insn *in = d->in;
+    char part[32];
+    opcode_part(in->opcode, 0, part, sizeof part);
+    size_t n = strlen(part);
+    struct video v = {.parts = (u8)(part[n - 1] - '0')};
+    part[n - 1] = 0;
+    v.verb = index_of(part + 1, verbs, sizeof verbs / sizeof *verbs);
+    bool types[3] = {0}, ok = v.verb != VIDEO_NONE;
+    unsigned ntypes = v.verb == VIDEO_SET ? 2 : 3, at = 1;
+    for (unsigned i = 3 - ntypes; i < 3; i++, at++) ok = ok && opcode_part(in->opcode, at, part, sizeof part) && is_word(part, &types[i]);
+    for (; ok && opcode_part(in->opcode, at, part, sizeof part); at++) {
+        u8 c = index_of(part, comparisons, sizeof comparisons / sizeof *comparisons);
+        if (v.verb == VIDEO_SET && c != VIDEO_NONE) v.comparison = c;
+        else if (strcmp(part, "sat") == 0) v.saturate = 1;
+        else if (strcmp(part, "add") == 0) v.sum = 1;
+        else ok = false;
+    }
+    ref src[3];
+    if (!ok || in->noperands < 4) return decode_refuse(d, "not implemented: instruction");
+    for (unsigned i = 0; i < 3; i++)
+        if (!source(d, &in->operands[i + 1], PTX_U32, &src[i])) return false;
+    v.signed_d = types[0], v.signed_a = types[1], v.signed_b = types[2];
+    u32 at_op = d->m->nops;
+    struct op *o = emit_named(d, "video");
+    memcpy(o->src, src, sizeof src);
+    memcpy(&o->imm, &v, sizeof v);
+    return put_result(d, at_op, &in->operands[0], PTX_U32);
 }

@@ -11,7 +11,7 @@ enum part_kind { PART_NOTHING, PART_SPACE, PART_STRONG, PART_COUNT, PART_CACHE, 
 static const struct { const char *name; u8 kind, value; } parts[] = {
     {"global", PART_SPACE, SPACE_GLOBAL}, {"shared", PART_SPACE, SPACE_SHARED}, {"local", PART_SPACE, SPACE_LOCAL},
     {"const", PART_SPACE, SPACE_CONST}, {"param", PART_SPACE, SPACE_PARAM},
-    {"shared::cta", PART_SPACE, SPACE_SHARED}, {"param::entry", PART_SPACE, SPACE_PARAM}, {"param::func", PART_SPACE, SPACE_PARAM},
+    {"shared::cta", PART_SPACE, SPACE_SHARED}, {"shared::cluster", PART_SPACE, SPACE_SHARED}, {"param::entry", PART_SPACE, SPACE_PARAM}, {"param::func", PART_SPACE, SPACE_PARAM},
     {"v2", PART_COUNT, 2}, {"v4", PART_COUNT, 4}, {"v8", PART_COUNT, 8},
     {"volatile", PART_STRONG, 1}, {"relaxed", PART_STRONG, 1}, {"acquire", PART_STRONG, 1}, {"release", PART_STRONG, 1},
     {"acq_rel", PART_STRONG, 1}, {"mmio", PART_STRONG, 1}, {"weak", PART_NOTHING, 0},
@@ -168,6 +168,24 @@ static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operan
     m->address32 = a->address32;
     m->space = space_of_var(a->var, m->space);
     return true;
+}
+
+bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p) {
+    struct address at;
+    if (!place(d, m, p, &at)) return false;
+    u32 aux = add_desc(d, m);
+    struct op *o = emit_named(d, m->verb == MEM_LOAD ? "ld" : "st");
+    o->aux = aux;
+    o->src[0] = at.base;
+    o->imm = at.offset;
+    return true;
+}
+
+/* Races are told by words, except where a kernel accesses less of them: see lanes_race.c. */
+static void note_width(struct decoder *d, const struct mem_desc *m) {
+    if (m->width >= 4) return;
+    if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
+    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC) d->c->narrow_shared = true;
 }
 
 bool decode_memory(struct decoder *d) {

@@ -1,5 +1,9 @@
 /* lanes_misc.c — address space conversions, clocks, fences, and the other odd ones. */
 #include "grader/sim/insn/lanes.h"
+#include "grader/sim/insn/lanes_values.h"
+#include "grader/sim/insn/video.h"
+
+#include <string.h>
 
 /* cvta: dst = src + imm, where imm is the window's base (negative for cvta.to). 32-bit sources are widened. */
 void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
@@ -46,4 +50,54 @@ void ISAFN(op_nop)(struct exec *x, const struct op *o, u32 mask) { (void)x, (voi
 void ISAFN(op_localaddr)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = at(x, o->dst), v = x->local_base + (u64)o->imm;
     STORE_LANES(D, mask, v);
+}
+
+/* ---- video instructions ---- */
+
+static inline s32 part_of(u32 v, u32 k, u32 width, bool is_signed) {
+    u32 up = v << (32 - width * (k + 1));
+    return is_signed ? (s32)up >> (32 - width) : (s32)(up >> (32 - width));
+}
+
+static inline bool compare_parts(u8 how, s32 a, s32 b) {
+    switch (how) {
+    case VIDEO_EQ: return a == b;
+    case VIDEO_NE: return a != b;
+    case VIDEO_LT: return a < b;
+    case VIDEO_LE: return a <= b;
+    case VIDEO_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
+static inline s32 combine_parts(const struct video *v, s32 a, s32 b) {
+    switch (v->verb) {
+    case VIDEO_ADD: return a + b;
+    case VIDEO_SUB: return a - b;
+    case VIDEO_AVRG: return (a + b + (a + b >= 0)) >> 1; /* halves are rounded away from zero */
+    case VIDEO_ABSDIFF: return a < b ? b - a : a - b;
+    case VIDEO_MIN: return a < b ? a : b;
+    case VIDEO_MAX: return a > b ? a : b;
+    default: return compare_parts(v->comparison, a, b);
+    }
+}
+
+static u32 video_lane(const struct video *v, u32 a, u32 b, u32 c) {
+    u32 width = 32 / v->parts, d = 0, sum = c, low = (1u << width) - 1;
+    s32 least = v->signed_d ? -(s32)(low / 2 + 1) : 0, most = v->signed_d ? (s32)(low / 2) : (s32)low;
+    for (u32 k = 0; k < v->parts; k++) {
+        s32 r = combine_parts(v, part_of(a, k, width, v->signed_a), part_of(b, k, width, v->signed_b));
+        if (v->saturate) r = r < least ? least : r > most ? most : r;
+        d |= ((u32)r & low) << width * k;
+        sum += (u32)r;
+    }
+    return v->sum ? sum : d;
+}
+
+void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
+    u32 *D = at(x, o->dst);
+    const u32 *A = at(x, o->src[0]), *B = at(x, o->src[1]), *C = at(x, o->src[2]);
+    struct video v;
+    memcpy(&v, &o->imm, sizeof v);
+    for (int l = 0; l < 32; l++) D[l] = mask >> l & 1 ? video_lane(&v, A[l], B[l], C[l]) : D[l];
 }

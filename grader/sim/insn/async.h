@@ -1,0 +1,19 @@
+/* async.h — what decode_async.c and lanes_async.c agree on, and the layout of an mbarrier's 64 bits.
+ *
+ * An mbarrier counts arrivals still to come in this phase, and bytes announced but not yet there; when both are zero the
+ * phase ends: its bit flips and the count starts again. PTX leaves the layout to the implementation. */
+#pragma once
+
+enum mbarrier_verb {
+    MBAR_INIT, MBAR_INVAL, MBAR_ARRIVE, MBAR_DROP, MBAR_ARRIVE_EXPECT, MBAR_DROP_EXPECT, MBAR_EXPECT, MBAR_COMPLETE,
+    MBAR_WAIT, MBAR_WAIT_PARITY,
+};
+enum { BULK_IN, BULK_OUT, BULK_SHARED }; /* global to shared, shared to global, within shared */
+
+enum {
+    MBAR_PENDING_BITS = 20, /* 0-19: arrivals to come in this phase */
+    MBAR_COUNT_AT = 20,     /* 20-39: arrivals a phase expects */
+    MBAR_BYTES_AT = 40,     /* 40-61: bytes announced less bytes arrived, signed */
+    MBAR_LIVE_AT = 62,      /* set by init, cleared by inval */
+    MBAR_PHASE_AT = 63,
+};

@@ -1,0 +1,175 @@
+/* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
+#include "grader/sim/insn/lanes.h"
+#include "grader/sim/insn/async.h"
+#include "grader/sim/mem/race.h"
+
+#include <string.h>
+
+static const struct mem_desc barrier_access = {.verb = MEM_ATOM, .space = SPACE_SHARED, .width = 8, .count = 1, .reg_bytes = 8, .type = PTX_B64};
+static const struct mem_desc byte_access = {.verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 1, .count = 1, .reg_bytes = 2, .type = PTX_B8};
+
+/* ---- cp.async with a source shorter than the copy ----
+ *
+ * Zeroes the registers, reads the bytes of lanes that want some but not all, and says in `dst` which lanes want all:
+ * the load that follows runs for those. */
+
+static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from, u32 n, u32 lane) {
+    unsigned char bytes[16] = {0};
+    for (u32 i = 0; i < n; i++) {
+        if (!ISAFN(lane_allowed_global)(x, o, &byte_access, lane, from + i)) return;
+        bytes[i] = x->memory->bytes[from + i - SIM_BASE];
+    }
+    for (u32 e = 0; e < d->count; e++) memcpy((u32 *)at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
+}
+
+void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u64 ea[32];
+    u32 size = d->count * 4u, full = 0;
+    u32 skip = o->src[2] == REF_NONE ? 0 : mask_at(x, o->src[2]) ^ (u32)o->imm;
+    const u32 *bytes = o->src[1] == REF_NONE ? NULL : at(x, o->src[1]);
+    ISAFN(lane_addresses)(x, o + o->target, d, ea);
+    ACTIVE(mask) {
+        u32 n = skip >> l & 1 ? 0 : !bytes || bytes[l] > size ? size : bytes[l];
+        for (u32 e = 0; e < d->count; e++) ((u32 *)at(x, d->reg[e]))[l] = 0;
+        if (n == size) full |= 1u << l;
+        else if (n) read_bytes(x, o, d, ea[l], n, l);
+    }
+    *(u32 *)at(x, o->dst) = full;
+}
+
+/* ---- mbarrier ---- */
+
+struct mbarrier { u64 phase, live; s64 bytes; u64 count, pending; };
+
+static struct mbarrier unpack(u64 w) {
+    u64 low = (1ull << MBAR_PENDING_BITS) - 1;
+    return (struct mbarrier){w >> MBAR_PHASE_AT, w >> MBAR_LIVE_AT & 1, (s64)(w << 2) >> (MBAR_BYTES_AT + 2), w >> MBAR_COUNT_AT & low, w & low};
+}
+
+static u64 pack(struct mbarrier b) {
+    u64 bytes = (u64)b.bytes & ((1ull << (MBAR_LIVE_AT - MBAR_BYTES_AT)) - 1);
+    return b.phase << MBAR_PHASE_AT | b.live << MBAR_LIVE_AT | bytes << MBAR_BYTES_AT | b.count << MBAR_COUNT_AT | b.pending;
+}
+
+/* What came before the end of a phase is ordered before what waits for it: no race between the two. */
+static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
+    if (b.pending || b.bytes) return b;
+    race_next_interval(x->block, x->worker->launch);
+    b.phase ^= 1;
+    b.pending = b.count;
+    return b;
+}
+
+/* The barrier's place in shared memory, or NULL with a report. */
+static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane, bool fresh) {
+    u64 offset = ((const u64 *)at(x, address))[lane];
+    if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
+    if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes) memset(x->shared_written + offset, 1, 8);
+    if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
+    return (u64 *)(x->shared + offset);
+}
+
+static void misuse(struct exec *x, const struct op *o, u32 lane, const char *what) {
+    report_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
+}
+
+static bool arrive(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u64 count, bool drop) {
+    if (count > b->pending || count == 0 || (drop && count > b->count)) {
+        misuse(x, o, lane, "arrives at an mbarrier more often than its phase expects");
+        return false;
+    }
+    b->pending -= count;
+    if (drop) b->count -= count;
+    return true;
+}
+
+/* False: a fault was reported. */
+static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u32 n) {
+    enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
+    switch (verb) {
+    case MBAR_INVAL: b->live = 0; return true;
+    case MBAR_ARRIVE: return arrive(x, o, lane, b, n, false);
+    case MBAR_DROP: return arrive(x, o, lane, b, n, true);
+    case MBAR_ARRIVE_EXPECT:
+    case MBAR_DROP_EXPECT: b->bytes += n; return arrive(x, o, lane, b, 1, verb == MBAR_DROP_EXPECT);
+    case MBAR_EXPECT: b->bytes += n; return true;
+    case MBAR_COMPLETE: b->bytes -= n; return true;
+    default: return true;
+    }
+}
+
+static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
+    enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
+    u64 *place = barrier_at(x, o, o->src[0], lane, verb == MBAR_INIT);
+    u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)at(x, o->src[1]))[lane];
+    if (!place) return;
+    struct mbarrier b = unpack(*place);
+    if (verb == MBAR_INIT) {
+        if (n == 0 || n >> MBAR_PENDING_BITS) return misuse(x, o, lane, "initialises an mbarrier with a count that is not 1 to 1048575");
+        *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
+        return;
+    }
+    if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
+    if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
+        u64 phase = verb == MBAR_WAIT ? ((const u64 *)at(x, o->src[2]))[lane] >> MBAR_PHASE_AT : ((const u32 *)at(x, o->src[2]))[lane] & 1;
+        u32 *D = at(x, o->dst);
+        *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
+        return;
+    }
+    u64 before = *place;
+    if (!change(x, o, lane, &b, n)) return;
+    *place = pack(next_phase(x, b));
+    if (o->dst != REF_NONE) ((u64 *)at(x, o->dst))[lane] = before;
+}
+
+void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
+    ACTIVE(mask) barrier_lane(x, o, l);
+}
+
+/* ---- bulk copies: the whole range at once, for each lane that asks ---- */
+
+static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane, unsigned char **written) {
+    if (shared) {
+        if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
+        *written = x->shared_written + from;
+        if (from < x->shared_bytes && n <= x->shared_bytes - from) return x->shared + from;
+        report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
+                     (unsigned long long)from, x->shared_bytes);
+        return NULL;
+    }
+    *written = x->memory->written + (from - SIM_BASE);
+    if (memory_find(x->memory, from, n) >= 0) return x->memory->bytes + (from - SIM_BASE);
+    char where[256];
+    memory_describe(x->memory, from, n, where, sizeof where);
+    report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from, where);
+    return NULL;
+}
+
+static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
+    u64 to = ((const u64 *)at(x, o->src[0]))[lane], from = ((const u64 *)at(x, o->src[1]))[lane];
+    u32 n = ((const u32 *)at(x, o->src[2]))[lane];
+    if (n % 16 || to % 16 || from % 16) {
+        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, to, "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,
+                     (unsigned long long)from, (unsigned long long)to);
+        return;
+    }
+    unsigned char *target_written, *origin_written;
+    unsigned char *target = bulk_range(x, o, o->imm != BULK_OUT, to, n, lane, &target_written);
+    unsigned char *origin = bulk_range(x, o, o->imm != BULK_IN, from, n, lane, &origin_written);
+    if (!target || !origin || !n) return;
+    memmove(target, origin, n);
+    if (x->sanitize) memmove(target_written, origin_written, n); /* what was not written stays so */
+    else if (o->imm == BULK_OUT) memset(target_written, 1, n);
+    if (o->src[3] == REF_NONE) return;
+    u64 *place = barrier_at(x, o, o->src[3], lane, false);
+    if (!place) return;
+    struct mbarrier b = unpack(*place);
+    if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
+    b.bytes -= n;
+    *place = pack(next_phase(x, b));
+}
+
+void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) {
+    ACTIVE(mask) bulk_lane(x, o, l);
+}
