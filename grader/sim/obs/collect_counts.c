@@ -25,7 +25,7 @@ struct lines {
 
 static u32 line_of(struct lines *t, u32 loc) {
     if (t->of_loc[loc]) return t->of_loc[loc] - 1;
-    const struct ptx_loc *l = &t->m->ptx->locs[loc];
+    const struct ptx_loc *l = source_place(t->m->ptx, loc);
     const char *file = l->file < t->m->ptx->nfiles && t->m->ptx->files[l->file] ? t->m->ptx->files[l->file] : "";
     u32 i = 0;
     while (i < t->n && (t->line[i].line != l->line || strcmp(t->line[i].file, file) != 0)) i++;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static size_t plane_bytes(const struct launch *l) { return (SIM_SPAN >> l->granule_shift) * sizeof(u16); }
+static size_t plane_bytes(const struct launch *l) { return (SIM_SPAN >> l->global_shift) * sizeof(u16); }
 
 static u16 *plane(const struct launch *l) {
     void *p = mmap(NULL, plane_bytes(l), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -73,7 +73,7 @@ static struct race_range stored_range(const struct launch *l) {
 static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
     for (u32 s = 0; s < l->module->nstats; s++)
         if (l->module->stat_owners[s].verb == verb && touches(l, s, offset))
-            return &l->module->ptx->locs[l->module->ops[l->module->stat_owners[s].op].loc];
+            return source_place(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc);
     return NULL;
 }
 
@@ -99,7 +99,7 @@ void race_report(struct launch *l, struct sim_result *out) {
     struct race_range range = stored_range(l);
     u64 first = UINT64_MAX, count = 0;
     if (range.low >= range.high) return;
-    for (u64 g = range.low >> l->granule_shift; g <= (range.high - 1) >> l->granule_shift; g++)
-        if (raced(l, g) && !count++) first = g << l->granule_shift;
+    for (u64 g = range.low >> l->global_shift; g <= (range.high - 1) >> l->global_shift; g++)
+        if (raced(l, g) && !count++) first = g << l->global_shift;
     if (count) write_report(l, first, count, &out->reports[out->nreports++]);
 }

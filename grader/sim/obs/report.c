@@ -1,5 +1,6 @@
 /* report.c — faults and findings: the first of each kind (the lowest block's), and how often. */
 #include "grader/sim/core/core.h"
+#include "grader/sim/obs/place.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ const char *sim_fault_name(enum sim_fault f) { return kinds[f].name; }
 
 static void set_place(struct sim_report *r, const struct exec *x, const struct op *o, unsigned lane) {
     const struct sim_module *m = x->worker->launch->module;
-    const struct ptx_loc *loc = &m->ptx->locs[o->loc];
+    const struct ptx_loc *loc = source_place(m->ptx, o->loc);
     const u32 *id = (const u32 *)x->warp->specials;
     r->kernel = x->worker->launch->code->name;
     r->file = loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
