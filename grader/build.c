@@ -213,19 +213,26 @@ struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     return p;
 }
 
+static void parse_line(const char *line, struct ptxas_kernel *now, struct ptxas *out) {
+    const char *used = strstr(line, "Used ");
+    unsigned stack, stores, loads;
+    if (sscanf(line, "ptxas info : Function properties for %511s", now->name) == 1) now->spill_bytes = 0;
+    if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores, &loads) == 3)
+        now->spill_bytes = stores + loads;
+    if (!text_starts(line, "ptxas info") || !used || sscanf(used, "Used %u registers", &now->registers) != 1) return;
+    out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *now);
+    out->kernels[out->n++] = *now;
+}
+
 /* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers". */
 static void parse_ptxas(const char *text, struct ptxas *out) {
     struct ptxas_kernel now = {0};
-    for (const char *line = text; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : "") {
-        const char *at;
-        unsigned stack, stores, loads, registers;
-        if (sscanf(line, "ptxas info : Function properties for %511s", now.name) == 1) now.spill_bytes = 0;
-        if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores, &loads) == 3)
-            now.spill_bytes = stores + loads;
-        if (strncmp(line, "ptxas info", 10) || !(at = strstr(line, "Used ")) || sscanf(at, "Used %u registers", &registers) != 1) continue;
-        now.registers = registers;
-        out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof now);
-        out->kernels[out->n++] = now;
+    char line[1024];
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
+        parse_line(line, &now, out);
+        text += n + (text[n] == '\n');
     }
 }
 

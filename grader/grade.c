@@ -66,6 +66,19 @@ static void keep_counters(struct grading *g) {
     }
 }
 
+static void keep_kernels(struct grading *g) {
+    struct result *r = g->r;
+    r->kernels = arena_array(&r->arena, struct kernel_result, g->ptxas.n);
+    for (unsigned i = 0; i < g->ptxas.n; i++) {
+        struct buf name = {0};
+        buf_puts(&name, g->ptxas.kernels[i].name);
+        text_demangle(&name);
+        r->kernels[r->nkernels++] = (struct kernel_result){clean_name(&r->arena, buf_str(&name)), g->ptxas.kernels[i].registers,
+                                                           g->ptxas.kernels[i].spill_bytes};
+        buf_free(&name);
+    }
+}
+
 static void first_failure(struct result *r) {
     r->verdict = V_IE;
     for (unsigned i = r->ncases; i-- > 0;)
@@ -80,6 +93,7 @@ static void evaluate(struct grading *g) {
         return;
     }
     keep_counters(g);
+    keep_kernels(g);
     if (!g->o->no_speed && !speed_run(g)) {
         first_failure(g->r);
         return;

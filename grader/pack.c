@@ -60,6 +60,11 @@ static void visit_speed(struct pack *p, struct speed_result *s) {
     NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us), NUMBER(p, s->high_us);
 }
 
+static void visit_kernel(struct pack *p, struct kernel_result *k) {
+    string(p, &k->name);
+    NUMBER(p, k->registers), NUMBER(p, k->spill_bytes);
+}
+
 static void visit_line(struct pack *p, struct line_result *l) {
     string(p, &l->file);
     NUMBER(p, l->line), NUMBER(p, l->counters);
@@ -75,6 +80,8 @@ static void visit(struct pack *p, struct result *r) {
     for (unsigned i = 0; i < r->ntechnique && !p->bad; i++) visit_technique(p, &r->technique[i]);
     ARRAY(p, r->lines, r->nlines, struct line_result);
     for (unsigned i = 0; i < r->nlines && !p->bad; i++) visit_line(p, &r->lines[i]);
+    ARRAY(p, r->kernels, r->nkernels, struct kernel_result);
+    for (unsigned i = 0; i < r->nkernels && !p->bad; i++) visit_kernel(p, &r->kernels[i]);
     visit_speed(p, &r->speed);
     buffer(p, &r->log), buffer(p, &r->source);
 }

@@ -108,6 +108,11 @@ static void totals(const struct result *r, struct buf *out) {
     if (c->bank_conflicts_load + c->bank_conflicts_store) buf_printf(out, " · %llu bank conflicts", (unsigned long long)(c->bank_conflicts_load + c->bank_conflicts_store));
     if (r->occupancy > 0) buf_printf(out, " · occupancy %.0f %%", 100 * r->occupancy);
     buf_puts(out, "\n");
+    for (unsigned i = 0; i < r->nkernels; i++) {
+        buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
+        if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
+        buf_puts(out, " (ptxas)\n");
+    }
 }
 
 void report_profile(const struct result *r, const struct report_style *s, struct buf *out) {

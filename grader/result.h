@@ -50,6 +50,12 @@ struct line_result {
     struct sim_counters counters;
 };
 
+/* What ptxas made of a kernel, for the device's architecture. */
+struct kernel_result {
+    const char *name;
+    unsigned registers, spill_bytes;
+};
+
 struct points {
     double correctness, technique, speed;
 };
@@ -73,6 +79,8 @@ struct result {
     struct sim_counters counters;
     struct line_result *lines;
     unsigned nlines;
+    struct kernel_result *kernels; /* none where ptxas could not be asked */
+    unsigned nkernels;
     double occupancy;        /* theoretical, lowest of the launches; 0 = unknown */
     struct buf log;          /* what the submission printed and the compiler warned, cleaned */
     struct buf source;       /* what was graded, for annotated listings */
