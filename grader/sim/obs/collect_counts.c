@@ -1,5 +1,6 @@
 /* collect_counts.c — from what workers counted (segments, memory instructions) to counters per source line and in
  * total. Every count belongs to one instruction, and so to one line. Rules: docs/counters.md. */
+#include "grader/sim/obs/place.h"
 #include "grader/sim/core/core.h"
 #include "grader/sim/timing/timing.h"
 

@@ -2,6 +2,7 @@
  *
  * Each worker's notes say exactly what its own blocks did; they are joined where both touched a range. The report
  * names the lowest address, and the instructions that touched it, so that it does not depend on the schedule. */
+#include "grader/sim/obs/place.h"
 #include "grader/sim/mem/race.h"
 
 #include <stdio.h>
