@@ -12,13 +12,16 @@ struct metric {
 };
 
 #define C(name) (double)c->name
-#define COUNTER(key, merge, text)                                                                             \
+#define COUNTER(key, merge, text)                                                                            \
     static double value_##key(const struct sim_counters *c) { return C(key); }
 #include "grader/sim/obs/counters.def"
 #undef COUNTER
-#define METRIC(key, num, den, none, text)                                                                     \
-    static double num_##key(const struct sim_counters *c) { return num; }                                     \
-    static double den_##key(const struct sim_counters *c) { (void)c; return den; }
+#define METRIC(key, num, den, none, text)                                                                    \
+    static double num_##key(const struct sim_counters *c) { return num; }                                    \
+    static double den_##key(const struct sim_counters *c) {                                                  \
+        (void)c;                                                                                             \
+        return den;                                                                                          \
+    }
 #include "grader/metrics.def"
 #undef METRIC
 #undef C
@@ -28,11 +31,14 @@ static double launch_count(const struct tally *t) { return t->launches; }
 static double launch_blocks(const struct tally *t) { return t->blocks; }
 static double launch_threads(const struct tally *t) { return t->threads; }
 static double launch_shared(const struct tally *t) { return t->shared_bytes; }
-static double one(const struct sim_counters *c) { (void)c; return 1; }
+static double one(const struct sim_counters *c) {
+    (void)c;
+    return 1;
+}
 
 static const struct metric metrics[] = {
-#define C(name) +1
-#define IS_PLAIN(den) (sizeof #den == sizeof "1" && (#den)[0] == '1')
+#define C(name)                           +1
+#define IS_PLAIN(den)                     (sizeof #den == sizeof "1" && (#den)[0] == '1')
 #define METRIC(key, num, den, none, text) {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
 #include "grader/metrics.def"
 #undef METRIC
@@ -40,7 +46,8 @@ static const struct metric metrics[] = {
 #define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
 #include "grader/sim/obs/counters.def"
 #undef COUNTER
-    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size", NULL, NULL, true, 0, launch_occupancy},
+    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size",
+     NULL, NULL, true, 0, launch_occupancy},
     {"launches", "kernels launched", NULL, NULL, true, 0, launch_count},
     {"blocks", "blocks launched", NULL, NULL, true, 0, launch_blocks},
     {"threads", "threads launched", NULL, NULL, true, 0, launch_threads},
@@ -69,7 +76,8 @@ static double blame(const struct metric *m, const struct tally_line *l, double l
     return at_most ? excess : -excess;
 }
 
-static const struct tally_line *worst(const struct metric *m, const struct tally *t, const char *file, double limit, bool at_most) {
+static const struct tally_line *worst(const struct metric *m, const struct tally *t, const char *file,
+                                      double limit, bool at_most) {
     const struct tally_line *best = NULL;
     double most = 0;
     for (unsigned i = 0; i < t->nlines; i++) {
@@ -80,8 +88,8 @@ static const struct tally_line *worst(const struct metric *m, const struct tally
     return best;
 }
 
-const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file, double per, double limit,
-                                     bool at_most) {
+const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file,
+                                     double per, double limit, bool at_most) {
     if (!m->numerator) return NULL;
     const struct tally_line *l = worst(m, t, file, limit * per, at_most);
     if (!l) l = worst(m, t, file, at_most ? 0 : 1e200, at_most);

@@ -7,7 +7,11 @@
 #include <string.h>
 
 enum how { SUM, MAX };
-static const struct { const char *name, *text; size_t offset; enum how how; } counters[] = {
+static const struct {
+    const char *name, *text;
+    size_t offset;
+    enum how how;
+} counters[] = {
 #define COUNTER(name, merge, text) {#name, text, offsetof(struct sim_counters, name), merge},
 #include "grader/sim/obs/counters.def"
 #undef COUNTER
@@ -42,8 +46,11 @@ static struct tally_line *find_line(struct tally *t, const char *file, uint32_t 
 }
 
 static void add_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
-    struct sim_launch s = {.kernel = l->launch->kernel, .dynamic_shared = l->launch->dynamic_shared,
-        .params = l->launch->params, .param_bytes = l->launch->param_bytes, .cooperative = l->launch->cooperative};
+    struct sim_launch s = {.kernel = l->launch->kernel,
+                           .dynamic_shared = l->launch->dynamic_shared,
+                           .params = l->launch->params,
+                           .param_bytes = l->launch->param_bytes,
+                           .cooperative = l->launch->cooperative};
     memcpy(s.grid, l->launch->grid, sizeof s.grid);
     memcpy(s.block, l->launch->block, sizeof s.block);
     struct time_estimate e = {0};
@@ -56,7 +63,8 @@ static void add_shape(struct tally *t, const struct server_launch *l) {
     struct sim_kernel_info info;
     sim_kernel_info(l->launch->kernel, &info);
     const uint32_t *g = l->launch->grid, *b = l->launch->block;
-    double blocks = (double)g[0] * g[1] * g[2], shared = (double)info.static_shared + l->launch->dynamic_shared;
+    double blocks = (double)g[0] * g[1] * g[2],
+           shared = (double)info.static_shared + l->launch->dynamic_shared;
     t->blocks += blocks;
     t->threads += blocks * b[0] * b[1] * b[2];
     if (shared > t->shared_bytes) t->shared_bytes = shared;
@@ -65,8 +73,10 @@ static void add_shape(struct tally *t, const struct server_launch *l) {
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     merge(&t->counters, &r->counters);
-    for (unsigned i = 0; i < r->nlines; i++) merge(&find_line(t, r->lines[i].file, r->lines[i].line)->counters, &r->lines[i].counters);
-    for (unsigned i = 0; i < r->nreports && t->nreports < TALLY_REPORTS; i++) t->reports[t->nreports++] = r->reports[i];
+    for (unsigned i = 0; i < r->nlines; i++)
+        merge(&find_line(t, r->lines[i].file, r->lines[i].line)->counters, &r->lines[i].counters);
+    for (unsigned i = 0; i < r->nreports && t->nreports < TALLY_REPORTS; i++)
+        t->reports[t->nreports++] = r->reports[i];
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
     if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
     add_time(t, d, l);

@@ -13,8 +13,8 @@ struct tally_line {
 
 struct tally {
     unsigned launches;
-    double blocks, threads;    /* summed over the launches */
-    double shared_bytes;       /* of a block, static and dynamic: most of the launches */
+    double blocks, threads; /* summed over the launches */
+    double shared_bytes;    /* of a block, static and dynamic: most of the launches */
     struct sim_counters counters;
     struct tally_line *lines; /* sorted by tally_sort */
     unsigned nlines, capacity;

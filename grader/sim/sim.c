@@ -195,6 +195,7 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
     u64 threads = most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
     out->max_threads = threads < limit ? (u32)threads : limit;
     out->registers = k->registers ? k->registers : 32;
+    out->spill_bytes = k->spill_bytes;
 }
 
 void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes) {

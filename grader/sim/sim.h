@@ -97,6 +97,7 @@ struct sim_kernel_info {
     uint32_t registers;         /* an estimate from PTX until ptxas said better; see sim_set_registers */
     uint32_t max_threads;       /* a block, from .maxntid or the device */
     bool cooperative;           /* uses a grid-wide barrier */
+    uint32_t spill_bytes;       /* as ptxas said; 0 until then */
 };
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* What `ptxas -v` reported for the kernel; used for occupancy. */
