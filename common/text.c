@@ -7,15 +7,20 @@
  * terminals obey, and direction overrides, which make code look like other code, count as none. */
 static size_t utf8(const unsigned char *s, size_t n) {
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t length = s[0] < 0x80                   ? 1
+                    : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                    : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                    : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                  : 0;
     if (length <= 1 || length > n) return length > n ? 0 : length;
     unsigned code = s[0] & (0x7f >> length);
     for (size_t i = 1; i < length; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
         code = code << 6 | (s[i] & 0x3f);
     }
-    bool harmful = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 || (code >= 0x202a && code <= 0x202e) ||
-                   (code >= 0x2066 && code <= 0x2069) || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+    bool harmful = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+                   (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+                   (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
     return code < smallest[length] || harmful ? 0 : length;
 }
 
@@ -23,7 +28,8 @@ static void clean(struct buf *out, const char *s, size_t n, bool one_line) {
     for (size_t i = 0; i < n;) {
         const unsigned char *p = (const unsigned char *)s + i;
         size_t length = utf8(p, n - i);
-        bool plain = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) || (!one_line && (*p == '\n' || *p == '\t'));
+        bool plain = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) ||
+                     (!one_line && (*p == '\n' || *p == '\t'));
         if (plain) buf_add(out, p, length);
         else if (*p == '\r' && !one_line) length = 1;
         else length = 1, buf_printf(out, "\\x%02x", *p);
@@ -58,7 +64,10 @@ void text_replace(struct buf *b, const char *from, const char *to) {
 
 /* ---- symbol names ---- */
 
-static bool word(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$' || c == '.'; }
+static bool word(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c == '$' || c == '.';
+}
 
 /* One `<length><name>` of the Itanium ABI; NULL if there is none. */
 static const char *component(const char *s, const char *end, struct buf *out) {

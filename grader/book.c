@@ -60,11 +60,18 @@ bool book_open(struct err *e) {
     if (text_ends(build, "/tests")) *strrchr(build, '/') = 0; /* build/tests/unit */
     char cwd[PATH_MAX];
     if (climb(build) || (getcwd(cwd, sizeof cwd) && climb(cwd))) return true;
-    return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder", build);
+    return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder",
+                   build);
 }
 
-unsigned book_count(void) { load(); return count; }
-const struct exercise *book_at(unsigned i) { load(); return i < count ? sorted[i] : NULL; }
+unsigned book_count(void) {
+    load();
+    return count;
+}
+const struct exercise *book_at(unsigned i) {
+    load();
+    return i < count ? sorted[i] : NULL;
+}
 const char *book_entry(const struct exercise *ex) { return ex->entry ? ex->entry : ex->name; }
 
 const char *book_id(const struct exercise *ex) {
@@ -80,7 +87,8 @@ const char *book_id(const struct exercise *ex) {
 /* "02-coalescing", "coalescing" and "02" all name the chapter. */
 static bool names_chapter(const struct exercise *ex, const char *s, size_t n) {
     const char *dash = strchr(ex->chapter, '-'), *slug = dash ? dash + 1 : ex->chapter;
-    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) || (strlen(slug) == n && !strncmp(slug, s, n)) ||
+    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) ||
+           (strlen(slug) == n && !strncmp(slug, s, n)) ||
            (dash && (size_t)(dash - ex->chapter) == n && !strncmp(ex->chapter, s, n));
 }
 
@@ -99,7 +107,8 @@ static unsigned distance(const char *a, const char *b) {
         unsigned corner = row[0];
         row[0] = i + 1;
         for (unsigned j = 0; j < n; j++) {
-            unsigned change = corner + (a[i] != b[j]), least = row[j] + 1 < row[j + 1] + 1 ? row[j] + 1 : row[j + 1] + 1;
+            unsigned change = corner + (a[i] != b[j]),
+                     least = row[j] + 1 < row[j + 1] + 1 ? row[j] + 1 : row[j + 1] + 1;
             corner = row[j + 1];
             row[j + 1] = change < least ? change : least;
         }
@@ -117,8 +126,8 @@ static void unknown(const char *name, struct err *e) {
     }
     struct buf clean = {0};
     text_name(&clean, name);
-    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)", buf_str(&clean),
-            near ? "; did you mean " : "", near ? book_id(near) : "", near ? "?" : "");
+    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)",
+            buf_str(&clean), near ? "; did you mean " : "", near ? book_id(near) : "", near ? "?" : "");
     buf_free(&clean);
 }
 
@@ -159,7 +168,8 @@ const char *book_chapter_file(const struct exercise *ex, const char *suffix) {
 
 const char *book_solution_file(const struct exercise *ex, const char *step) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", root, ex->chapter, ex->name, step ? "-" : "", step ? step : "");
+    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", root, ex->chapter, ex->name, step ? "-" : "",
+             step ? step : "");
     return path;
 }
 
@@ -176,7 +186,9 @@ char **book_files(const char *folder, const char *prefix, const char *suffix) {
     unsigned n = 0;
     DIR *d = opendir(folder);
     for (struct dirent *entry; d && (entry = readdir(d));) {
-        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) || !text_ends(entry->d_name, suffix)) continue;
+        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) ||
+            !text_ends(entry->d_name, suffix))
+            continue;
         list = xrealloc(list, (n + 2) * sizeof *list);
         list[n++] = xstrdup(entry->d_name);
         list[n] = NULL;

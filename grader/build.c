@@ -17,14 +17,19 @@
 enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_ARCH = 90 };
 static const double nvcc_seconds = 60;
 
-static const char *const environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work", "HOME=/work", "LC_ALL=C.UTF-8",
-                                          "SOURCE_DATE_EPOCH=0", NULL};
-static const char *const flags[] = {"-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "-gencode",
-    "arch=compute_90,code=compute_90", "-lineinfo", "--no-compress"};
+static const char *const environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
+                                          "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
+static const char *const flags[] = {
+    "-shared",   "-Xcompiler",   "-fPIC", "-cudart", "none", "-gencode", "arch=compute_90,code=compute_90",
+    "-lineinfo", "--no-compress"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
 
-static const struct jail_limits limits = {.cpu_seconds = 60, .memory_bytes = 2ull << 30, .file_bytes = 64 << 20,
-    .work_bytes = 512 << 20, .processes = 64, .files = 256};
+static const struct jail_limits limits = {.cpu_seconds = 60,
+                                          .memory_bytes = 2ull << 30,
+                                          .file_bytes = 64 << 20,
+                                          .work_bytes = 512 << 20,
+                                          .processes = 64,
+                                          .files = 256};
 
 /* Binds of the compiler's jail: the system, the toolkit, our runtime library. */
 struct toolbox {
@@ -36,7 +41,8 @@ struct toolbox {
 static bool open_toolbox(struct toolbox *t, struct err *e) {
     char link[PATH_MAX + 32];
     snprintf(link, sizeof link, "%s/cuda", book_build());
-    if (!realpath(link, t->cuda)) return err_set(e, ERR_SYSTEM, "%s: no CUDA toolkit there; run `make setup`", link);
+    if (!realpath(link, t->cuda))
+        return err_set(e, ERR_SYSTEM, "%s: no CUDA toolkit there; run `make setup`", link);
     snprintf(t->library, sizeof t->library, "%s/lib/libwbcudart.a", book_build());
     if (!file_exists(t->library)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", t->library);
     const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->n);
@@ -58,8 +64,10 @@ static void add_tool(struct hash *h, const char *folder, const char *name) {
     hash_add(h, id, sizeof id);
 }
 
-static bool make_key(const struct toolbox *t, const char *name, const void *source, size_t size, char key[HASH_HEX], struct err *e) {
-    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary"};
+static bool make_key(const struct toolbox *t, const char *name, const void *source, size_t size,
+                     char key[HASH_HEX], struct err *e) {
+    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
+                                        "bin/fatbinary"};
     struct hash h;
     struct buf library = {0};
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
@@ -92,7 +100,8 @@ static bool fetch(struct build *b) {
     struct buf entry = {0};
     int ok, head = 0;
     size_t object, messages;
-    bool found = cache_get("obj", b->key, &entry) && sscanf(entry.data, "%d %zu %zu%n", &ok, &object, &messages, &head) == 3 &&
+    bool found = cache_get("obj", b->key, &entry) &&
+                 sscanf(entry.data, "%d %zu %zu%n", &ok, &object, &messages, &head) == 3 &&
                  (size_t)head + 1 + object + messages == entry.size;
     if (found) {
         b->ok = ok, b->cached = true, b->end = JAIL_EXITED;
@@ -126,7 +135,8 @@ static void take_result(struct jail_result *r, struct build *out) {
     if (out->ok) buf_add(&out->object, r->taken.data, r->taken.size);
 }
 
-static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out, struct err *e) {
+static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size,
+                    struct build *out, struct err *e) {
     const char *argv[NFLAGS + 8] = {"/cuda/bin/nvcc"};
     unsigned n = 1;
     for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
@@ -135,8 +145,15 @@ static bool compile(const struct toolbox *t, const char *name, const void *sourc
     argv[n++] = "-o";
     argv[n++] = "out.so";
     struct jail_file file = {name, source, size};
-    struct jail_job job = {.kind = JAIL_COMPILER, .argv = argv, .env = environment, .binds = t->binds, .nbinds = t->n,
-        .files = &file, .nfiles = 1, .take = "out.so", .limits = limits};
+    struct jail_job job = {.kind = JAIL_COMPILER,
+                           .argv = argv,
+                           .env = environment,
+                           .binds = t->binds,
+                           .nbinds = t->n,
+                           .files = &file,
+                           .nfiles = 1,
+                           .take = "out.so",
+                           .limits = limits};
     struct jail *j = jail_start(&job, e);
     if (!j) return false;
     struct jail_result r;
@@ -191,8 +208,14 @@ static void launch_ptxas(struct ptxas_job *p, const char *ptx, size_t n, unsigne
     struct err e = {0};
     if (!open_toolbox(&t, &e)) return;
     struct jail_file file = {"k.ptx", ptx, n};
-    struct jail_job job = {.kind = JAIL_COMPILER, .argv = argv, .env = environment, .binds = t.binds, .nbinds = t.n,
-        .files = &file, .nfiles = 1, .limits = limits};
+    struct jail_job job = {.kind = JAIL_COMPILER,
+                           .argv = argv,
+                           .env = environment,
+                           .binds = t.binds,
+                           .nbinds = t.n,
+                           .files = &file,
+                           .nfiles = 1,
+                           .limits = limits};
     p->jail = jail_start(&job, &e);
 }
 
@@ -217,9 +240,11 @@ static void parse_line(const char *line, struct ptxas_kernel *now, struct ptxas 
     const char *used = strstr(line, "Used ");
     unsigned stack, stores, loads;
     if (sscanf(line, "ptxas info : Function properties for %511s", now->name) == 1) now->spill_bytes = 0;
-    if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores, &loads) == 3)
+    if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
+               &loads) == 3)
         now->spill_bytes = stores + loads;
-    if (!text_starts(line, "ptxas info") || !used || sscanf(used, "Used %u registers", &now->registers) != 1) return;
+    if (!text_starts(line, "ptxas info") || !used || sscanf(used, "Used %u registers", &now->registers) != 1)
+        return;
     out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *now);
     out->kernels[out->n++] = *now;
 }

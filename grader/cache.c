@@ -64,7 +64,9 @@ static bool publish(int fd, const char *path) {
 void cache_put(const char *kind, const char key[HASH_HEX], const void *data, size_t size) {
     char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
     struct err e = {0};
-    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) || !dir_make(folder, &e)) return;
+    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
+        !dir_make(folder, &e))
+        return;
     digest(data, size, sum);
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
     if (fd >= 0) {
@@ -101,7 +103,8 @@ void cache_add_grader(struct hash *h) {
     struct buf id = {0};
     dl_iterate_phdr(find_build_id, &id);
     struct stat st = {0};
-    if (id.size == 0 && stat("/proc/self/exe", &st) == 0) buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
+    if (id.size == 0 && stat("/proc/self/exe", &st) == 0)
+        buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
     hash_add(h, id.data, id.size);
     buf_free(&id);
 }

@@ -39,7 +39,8 @@ static void finish_ptxas(struct grading *g) {
     g->ptxas_job = NULL;
 }
 
-enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix, struct tally *keep) {
+enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
+                        struct tally *keep) {
     struct buf name = {0};
     struct case_run run;
     case_name(g->ex, c, &name);
@@ -50,12 +51,15 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     session_case(g->session, c, &plan, &run);
     finish_ptxas(g);
     struct buf message = {0};
-    text_clean(&message, buf_str(&run.message), run.message.size, 4096); /* names in it are the submission's */
+    text_clean(&message, buf_str(&run.message), run.message.size,
+               4096); /* names in it are the submission's */
     text_demangle(&message);
     text_replace(&message, "/work/", ""); /* where the file lay in the jail */
-    *add_case(g) = (struct case_result){.group = "correctness", .verdict = run.verdict,
-        .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
-        .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
+    *add_case(g) =
+        (struct case_result){.group = "correctness",
+                             .verdict = run.verdict,
+                             .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
+                             .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
@@ -72,7 +76,8 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
 void ex_check_case(const struct ex_case *c) {
     if (now->stopped) ck_abort_msg("not run");
     if (check_case(now, c, plan_correctness, "", NULL) != V_AC)
-        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name, now->r->cases[now->r->ncases - 1].message);
+        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name,
+                     now->r->cases[now->r->ncases - 1].message);
 }
 
 /* ---- technique ---- */
@@ -112,13 +117,19 @@ const char *clean_name(struct arena *a, const char *name) {
 }
 
 /* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1. */
-static void limit(const char *name, double per, const char *unit, double bound, bool at_most, const char *reason) {
+static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
+                  const char *reason) {
     const struct metric *m = find_metric(name);
     double value = metric_value(m, &now->tally) / per, slack = 1e-9 * (bound < 0 ? -bound : bound);
     struct technique_result *t = add_technique(now);
     struct arena *a = &now->r->arena;
-    *t = (struct technique_result){.name = test_title(now), .metric = arena_strndup(a, name, strlen(name)), .value = value,
-        .limit = bound, .at_most = at_most, .reason = arena_strndup(a, reason, strlen(reason)), .file = ""};
+    *t = (struct technique_result){.name = test_title(now),
+                                   .metric = arena_strndup(a, name, strlen(name)),
+                                   .value = value,
+                                   .limit = bound,
+                                   .at_most = at_most,
+                                   .reason = arena_strndup(a, reason, strlen(reason)),
+                                   .file = ""};
     t->unit = unit ? arena_strndup(a, unit, strlen(unit)) : NULL;
     t->passed = at_most ? value <= bound + slack : value >= bound - slack;
     const struct tally_line *l = metric_line(m, &now->tally, now->r->file, per, bound, at_most);
@@ -126,8 +137,12 @@ static void limit(const char *name, double per, const char *unit, double bound, 
     if (!t->passed) ck_abort_msg("%s is %.6g, the limit is %.6g: %s", name, value, bound, reason);
 }
 
-void ex_at_most(const char *metric, double bound, const char *reason) { limit(metric, 1, NULL, bound, true, reason); }
-void ex_at_least(const char *metric, double bound, const char *reason) { limit(metric, 1, NULL, bound, false, reason); }
+void ex_at_most(const char *metric, double bound, const char *reason) {
+    limit(metric, 1, NULL, bound, true, reason);
+}
+void ex_at_least(const char *metric, double bound, const char *reason) {
+    limit(metric, 1, NULL, bound, false, reason);
+}
 void ex_at_most_per(const char *counter, double per, const char *unit, double bound, const char *reason) {
     limit(counter, per, unit, bound, true, reason);
 }
@@ -142,7 +157,9 @@ unsigned ex_launches(void) { return now->tally.launches; }
 /* True where this failure is in the student's results already. */
 static bool told(const struct grading *g, const char *message) {
     for (unsigned i = 0; i < g->r->ncases; i++)
-        if (g->r->cases[i].verdict != V_AC && !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name))) return true;
+        if (g->r->cases[i].verdict != V_AC &&
+            !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
+            return true;
     for (unsigned i = 0; i < g->r->ntechnique; i++)
         if (!g->r->technique[i].passed && strstr(message, g->r->technique[i].metric)) return true;
     return !strcmp(message, "not run");
@@ -150,12 +167,17 @@ static bool told(const struct grading *g, const char *message) {
 
 static void add_failure(struct grading *g, bool technique, const char *message) {
     const char *text = arena_strndup(&g->r->arena, message, strlen(message));
-    if (technique) *add_technique(g) = (struct technique_result){.name = "test", .metric = "", .reason = text, .file = "", .at_most = true};
-    else *add_case(g) = (struct case_result){.group = "correctness", .name = "test", .verdict = V_WA, .message = text};
+    if (technique)
+        *add_technique(g) = (struct technique_result){
+            .name = "test", .metric = "", .reason = text, .file = "", .at_most = true};
+    else
+        *add_case(g) =
+            (struct case_result){.group = "correctness", .name = "test", .verdict = V_WA, .message = text};
 }
 
 /* Counts passed and failed tests of one group. */
-static void read_results(struct grading *g, SRunner *runner, bool technique, unsigned *tests, unsigned *passed) {
+static void read_results(struct grading *g, SRunner *runner, bool technique, unsigned *tests,
+                         unsigned *passed) {
     TestResult **results = srunner_results(runner);
     int n = srunner_ntests_run(runner);
     for (int i = 0; i < n; i++) {

@@ -49,7 +49,8 @@ static struct entry *add(struct batch *b, const char *student, const struct exer
 /* ---- reading what students handed in ---- */
 
 static bool read_beneath(int folder, const char *path, struct buf *out) {
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
     struct stat st;
     char chunk[16384];
@@ -82,7 +83,8 @@ static void take_student(struct batch *b, int folder, const char *name) {
     bool is_file = !is_folder && b->o->exercise && text_ends(name, ".cu");
     for (unsigned i = 0; (is_folder || is_file) && b->list[i]; i++) {
         struct entry *e = add(b, buf_str(&shown), b->list[i]);
-        e->found = is_folder ? read_exercise(folder, name, b->list[i], &e->source) : read_beneath(folder, name, &e->source);
+        e->found = is_folder ? read_exercise(folder, name, b->list[i], &e->source)
+                             : read_beneath(folder, name, &e->source);
     }
     buf_free(&shown);
 }
@@ -102,7 +104,8 @@ static void drop_unused(struct batch *b) {
     unsigned kept = 0;
     for (unsigned i = 0; i < b->n; i++) {
         bool used = false;
-        for (unsigned k = 0; k < b->n; k++) used |= b->entries[k].ex == b->entries[i].ex && b->entries[k].found;
+        for (unsigned k = 0; k < b->n; k++)
+            used |= b->entries[k].ex == b->entries[i].ex && b->entries[k].found;
         b->entries[i].result.ex = used ? b->entries[i].ex : NULL;
     }
     for (unsigned i = 0; i < b->n; i++) {
@@ -120,7 +123,9 @@ static bool grade_found(struct batch *b, struct err *e) {
     struct result *results = xcalloc(b->n, sizeof *results);
     unsigned n = 0;
     for (unsigned i = 0; i < b->n; i++)
-        if (b->entries[i].found) items[n++] = (struct many_item){.ex = b->entries[i].ex, .name = b->entries[i].ex->name, .source = &b->entries[i].source};
+        if (b->entries[i].found)
+            items[n++] = (struct many_item){
+                .ex = b->entries[i].ex, .name = b->entries[i].ex->name, .source = &b->entries[i].source};
     char what[40];
     snprintf(what, sizeof what, "%u files", n);
     go.progress = progress_show, go.user = what;
@@ -162,7 +167,8 @@ static void write_csv(const struct batch *b, struct buf *out) {
         buf_printf(out, ",\"%s\",%s,", book_id(e->ex), code_of(e));
         if (!e->found || e->result.verdict != V_IE) buf_printf(out, "%.1f", e->found ? e->result.score : 0.0);
         buf_puts(out, ",100.0,");
-        if (e->found && e->result.speed.valid) buf_printf(out, "%s,%.4f,", e->result.speed.kind, e->result.speed.vs_solution);
+        if (e->found && e->result.speed.valid)
+            buf_printf(out, "%s,%.4f,", e->result.speed.kind, e->result.speed.vs_solution);
         else buf_puts(out, ",,");
         csv_cell(out, e->found ? buf_str(&why) : "nothing handed in");
         buf_puts(out, "\r\n");
@@ -170,7 +176,9 @@ static void write_csv(const struct batch *b, struct buf *out) {
     }
 }
 
-static bool same_student(const struct batch *b, unsigned i, unsigned k) { return !strcmp(b->entries[i].student, b->entries[k].student); }
+static bool same_student(const struct batch *b, unsigned i, unsigned k) {
+    return !strcmp(b->entries[i].student, b->entries[k].student);
+}
 
 static void write_json(const struct batch *b, struct buf *out) {
     json_t *o = json_object(), *list = json_array();
@@ -201,7 +209,8 @@ static void write_text(const struct batch *b, struct buf *out) {
         struct buf why = {0};
         if (e->found) first_reason(&e->result, &why);
         else buf_puts(&why, "nothing handed in");
-        buf_printf(out, "%-24.24s %-32s %-8s %6.1f  %.80s\n", e->student, book_id(e->ex), code_of(e), e->found ? e->result.score : 0.0, buf_str(&why));
+        buf_printf(out, "%-24.24s %-32s %-8s %6.1f  %.80s\n", e->student, book_id(e->ex), code_of(e),
+                   e->found ? e->result.score : 0.0, buf_str(&why));
         buf_free(&why);
     }
 }
@@ -219,7 +228,10 @@ static bool batch(struct batch *b, struct buf *out, struct err *e) {
     for (unsigned i = 0; i < b->o->nnames; i++)
         if (!take_folder(b, b->o->names[i], e)) return false;
     drop_unused(b);
-    if (!b->n) return err_set(e, ERR_INPUT, "no submissions found: batch wants folders of students, each with files such as 02-coalescing/transpose.cu");
+    if (!b->n)
+        return err_set(e, ERR_INPUT,
+                       "no submissions found: batch wants folders of students, each with files such as "
+                       "02-coalescing/transpose.cu");
     if (!grade_found(b, e)) return false;
     if (b->o->json) write_json(b, out);
     else if (b->o->csv) write_csv(b, out);

@@ -17,7 +17,9 @@ static bool find_hint(const char *text, unsigned n, struct buf *out) {
     snprintf(heading, sizeof heading, "## Hint %u", n);
     const char *at = text;
     size_t length = strlen(heading);
-    while ((at = strstr(at, heading)) && ((at != text && at[-1] != '\n') || (at[length] >= '0' && at[length] <= '9'))) at++;
+    while ((at = strstr(at, heading)) &&
+           ((at != text && at[-1] != '\n') || (at[length] >= '0' && at[length] <= '9')))
+        at++;
     if (!at) return false;
     at += strcspn(at, "\n");
     const char *end = strstr(at, "\n## ");
@@ -67,7 +69,8 @@ int cmd_solution(const struct options *o) {
     size_t root = strlen(book_root()) + 1;
     buf_printf(&out, "\n// This is %s. The steps that lead to it:\n", book_solution_file(ex, NULL) + root);
     for (char **s = steps; *s; s++) buf_printf(&out, "//   %s\n", book_solution_file(ex, *s) + root);
-    buf_printf(&out, "// What each step changes, and what it gains: solutions/%s/%s-ladder.md\n", ex->chapter, ex->name);
+    buf_printf(&out, "// What each step changes, and what it gains: solutions/%s/%s-ladder.md\n", ex->chapter,
+               ex->name);
     book_free_list(steps);
     bool ok = deliver(o, &out, &e);
     buf_free(&out);
@@ -95,7 +98,8 @@ static bool reset(const struct exercise *ex, struct err *e) {
     if (ok && same) printf("%s is as it came; nothing to do\n", path);
     else if (ok && had) ok = back_up(path, &mine, backup, sizeof backup, e);
     if (ok && !same) ok = file_write(path, skeleton.data, skeleton.size, e);
-    if (ok && !same && had) printf("%s is as it came again; your version is in %s\n", path, path_base(backup));
+    if (ok && !same && had)
+        printf("%s is as it came again; your version is in %s\n", path, path_base(backup));
     if (ok && !had) printf("%s restored\n", path);
     buf_free(&skeleton), buf_free(&mine);
     return ok;

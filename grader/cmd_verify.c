@@ -17,8 +17,8 @@ enum role { SKELETON, STEP, ANSWER, MUTANT };
 
 struct subject {
     enum role role;
-    char *label;  /* "1-unqualified", "empty-grid.cu" */
-    char *name;   /* of the file, as messages show it */
+    char *label; /* "1-unqualified", "empty-grid.cu" */
+    char *name;  /* of the file, as messages show it */
     struct buf source;
     struct result result;
 };
@@ -34,7 +34,8 @@ struct checkup {
     unsigned nproblems;
 };
 
-static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...) {
     va_list ap;
     buf_printf(&c->problems, "%s: ", book_id(ex));
@@ -47,7 +48,8 @@ static void problem(struct checkup *c, const struct exercise *ex, const char *fo
 
 /* ---- collecting ---- */
 
-static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label, const char *name) {
+static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label,
+                       const char *name) {
     if (c->n == c->room) {
         c->room = c->room ? 2 * c->room : 64;
         c->subjects = xrealloc(c->subjects, c->room * sizeof *c->subjects);
@@ -71,7 +73,8 @@ static void add_skeleton(struct checkup *c, unsigned owner) {
     struct err e = {0};
     char name[128];
     snprintf(name, sizeof name, "%s.cu", ex->name);
-    bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e) : book_pristine(ex, &text, &e);
+    bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e)
+                                 : book_pristine(ex, &text, &e);
     if (!ok) problem(c, ex, "skeleton: %s", e.text);
     else if (!strstr(buf_str(&text), "// TODO")) problem(c, ex, "the skeleton carries no `// TODO`");
     if (ok) *add(c, owner, SKELETON, "skeleton", name) = text;
@@ -104,7 +107,8 @@ static void check_texts(struct checkup *c, const struct exercise *ex, bool first
     snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
     need_file(c, ex, path);
     need_file(c, ex, book_chapter_file(ex, ".md"));
-    unsigned hints = file_read(book_chapter_file(ex, ".md"), SOURCE_LIMIT, &task, &e) ? hint_count(buf_str(&task)) : 0;
+    unsigned hints =
+        file_read(book_chapter_file(ex, ".md"), SOURCE_LIMIT, &task, &e) ? hint_count(buf_str(&task)) : 0;
     if (hints != 3) problem(c, ex, "%u hints instead of 3", hints);
     buf_free(&task);
 }
@@ -133,7 +137,8 @@ static const char *reason(const struct result *r) {
     static char line[400];
     const char *why = r->message;
     for (unsigned i = r->ncases; i-- > 0;)
-        if (r->cases[i].verdict != V_AC) why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
+        if (r->cases[i].verdict != V_AC)
+            why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
     for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
         if (!r->technique[i].passed) why = r->technique[i].metric;
     snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
@@ -144,7 +149,9 @@ static bool says(const struct result *r, const char *word) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC && strcasestr(r->cases[i].message, word)) return true;
     for (unsigned i = 0; i < r->ntechnique; i++)
-        if (!r->technique[i].passed && (strcasestr(r->technique[i].metric, word) || strcasestr(r->technique[i].name, word))) return true;
+        if (!r->technique[i].passed &&
+            (strcasestr(r->technique[i].metric, word) || strcasestr(r->technique[i].name, word)))
+            return true;
     return strcasestr(r->message, word);
 }
 
@@ -164,10 +171,12 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
     static const char mark[] = "// expect: ";
     const char *text = buf_str(&s->source);
     if (s->result.verdict == V_AC) return problem(c, ex, "mutant %s passes", s->label), false;
-    if (!text_starts(text, mark)) return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
+    if (!text_starts(text, mark))
+        return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
     const char *expect = text + sizeof mark - 1;
     if (as_expected(s, expect)) return true;
-    problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect, verdict_code(s->result.verdict), reason(&s->result));
+    problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect,
+            verdict_code(s->result.verdict), reason(&s->result));
     return false;
 }
 
@@ -176,9 +185,11 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     const char *code = verdict_code(v);
     bool correct = v == V_AC || v == V_PART;
     if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
-    else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
+    else if (s->role == SKELETON && v == V_CE)
+        problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
-    else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
+    else if (s->role == STEP && !correct)
+        problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
     else if (s->role == ANSWER && v != V_AC) problem(c, ex, "the answer is %s: %s", code, reason(&s->result));
     else return s->role != MUTANT || judge_mutant(c, ex, s);
     return false;
@@ -201,7 +212,8 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
     else buf_printf(out, "%-12s", "missing");
     if (answer) buf_printf(out, "%-4s %5.1f  ", verdict_code(answer->verdict), answer->score);
     else buf_printf(out, "%-12s", "missing");
-    if (answer && answer->speed.valid && answer->speed.vs_baseline > 0) buf_printf(out, "%7.2f x", answer->speed.vs_baseline);
+    if (answer && answer->speed.valid && answer->speed.vs_baseline > 0)
+        buf_printf(out, "%7.2f x", answer->speed.vs_baseline);
     else buf_printf(out, "%9s", "-");
     buf_printf(out, "  %5u  %4u of %u\n", steps, killed, mutants);
 }
@@ -211,7 +223,9 @@ static bool grade_everything(struct checkup *c, struct err *e) {
     struct result *results = xcalloc(c->n, sizeof *results);
     c->items = xcalloc(c->n, sizeof *c->items);
     for (unsigned i = 0; i < c->n; i++)
-        c->items[i] = (struct many_item){.ex = c->list[c->owner[i]], .name = c->subjects[i].name, .source = &c->subjects[i].source,
+        c->items[i] = (struct many_item){.ex = c->list[c->owner[i]],
+                                         .name = c->subjects[i].name,
+                                         .source = &c->subjects[i].source,
                                          .no_speed = c->subjects[i].role != ANSWER};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);
@@ -226,7 +240,8 @@ static void write_summary(struct checkup *c, struct buf *out) {
     unsigned width = 8;
     for (unsigned i = 0; c->list[i]; i++)
         if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
-    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer", "speedup", "steps", "mutants killed");
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer",
+               "speedup", "steps", "mutants killed");
     for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
     buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
     if (!c->nproblems) return;

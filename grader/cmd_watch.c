@@ -52,8 +52,9 @@ static bool changed(struct watch *w) {
     struct stat now;
     const char *path = student_file(w->o, w->ex);
     if (stat(path, &now) < 0) return false; /* an editor may be replacing it */
-    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec &&
-                now.st_size == w->seen.st_size && now.st_ino == w->seen.st_ino;
+    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec &&
+                now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec && now.st_size == w->seen.st_size &&
+                now.st_ino == w->seen.st_ino;
     if (same && w->content[0]) return false;
     struct buf text = {0};
     struct err e = {0};
@@ -74,7 +75,8 @@ static bool changed(struct watch *w) {
 static void grade_now(struct watch *w) {
     if (isatty(1)) fputs("\033[2J\033[H", stdout);
     with_exercise(w, cmd_run, "run");
-    printf("watching %s%s\n", student_file(w->o, w->ex), isatty(0) ? "   keys: n next · h hint · l list · c again · x reset · q quit" : "");
+    printf("watching %s%s\n", student_file(w->o, w->ex),
+           isatty(0) ? "   keys: n next · h hint · l list · c again · x reset · q quit" : "");
     fflush(stdout);
 }
 
@@ -128,7 +130,8 @@ int cmd_watch(const struct options *o) {
     else if (book_count()) w.ex = passed(book_at(0)) ? next_of(book_at(0)) : book_at(0);
     if (!w.ex && e.kind == ERR_NONE) err_set(&e, ERR_INPUT, "there are no exercises in chapters/");
     if (!w.ex) return complain(&e);
-    if (o->output || o->json) return err_set(&e, ERR_INPUT, "watch writes to the terminal only"), complain(&e);
+    if (o->output || o->json)
+        return err_set(&e, ERR_INPUT, "watch writes to the terminal only"), complain(&e);
     if (isatty(0)) tcgetattr(0, &cooked);
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);

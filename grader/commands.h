@@ -5,8 +5,10 @@
 #include "grader/report.h"
 
 /* X(name, needs a jail that holds) */
-#define COMMANDS(X) X(list, false) X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) \
-    X(watch, true) X(batch, true) X(verify, true)
+#define COMMANDS(X)                                                                                          \
+    X(list, false)                                                                                           \
+    X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true)           \
+        X(batch, true) X(verify, true)
 #define X(name, jail) int cmd_##name(const struct options *o);
 COMMANDS(X)
 #undef X

@@ -7,15 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct case_plan plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
-const struct case_plan plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
-const struct case_plan plan_timed = {.rounds = 1, .instructions = 20000000, .seconds = 20, .occupancy = true, .sample_warps = 1024};
+const struct case_plan plan_correctness = {
+    .rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
+const struct case_plan plan_technique = {
+    .rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
+const struct case_plan plan_timed = {
+    .rounds = 1, .instructions = 20000000, .seconds = 20, .occupancy = true, .sample_warps = 1024};
 
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_base(path);
     bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
     for (const char *p = base; plain && *p; p++)
-        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._-+", *p);
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+                strchr("._-+", *p);
     if (plain) snprintf(out, size, "%s", base);
     else snprintf(out, size, "%s.cu", ex->name);
 }
@@ -25,7 +29,8 @@ void grade_name(const struct exercise *ex, const char *path, char *out, size_t s
 static void add_points(struct result *r, const struct grading *g) {
     r->full = (struct points){g->ex->points.correctness, g->ex->points.technique, g->ex->points.speed};
     r->got.correctness = r->full.correctness;
-    r->got.technique = g->technique_tests ? r->full.technique * g->technique_passed / g->technique_tests : r->full.technique;
+    r->got.technique =
+        g->technique_tests ? r->full.technique * g->technique_passed / g->technique_tests : r->full.technique;
     double ratio = r->speed.valid ? r->speed.vs_solution / 0.95 : 0;
     r->got.speed = r->full.speed * (ratio < 1 ? ratio : 1);
     r->speed_counted = r->speed.valid && (g->o->count_modelled || strcmp(r->speed.kind, "measured") == 0);
@@ -73,8 +78,9 @@ static void keep_kernels(struct grading *g) {
         struct buf name = {0};
         buf_puts(&name, g->ptxas.kernels[i].name);
         text_demangle(&name);
-        r->kernels[r->nkernels++] = (struct kernel_result){clean_name(&r->arena, buf_str(&name)), g->ptxas.kernels[i].registers,
-                                                           g->ptxas.kernels[i].spill_bytes};
+        r->kernels[r->nkernels++] =
+            (struct kernel_result){clean_name(&r->arena, buf_str(&name)), g->ptxas.kernels[i].registers,
+                                   g->ptxas.kernels[i].spill_bytes};
         buf_free(&name);
     }
 }
@@ -83,7 +89,8 @@ static void first_failure(struct result *r) {
     r->verdict = V_IE;
     for (unsigned i = r->ncases; i-- > 0;)
         if (r->cases[i].verdict != V_AC) r->verdict = r->cases[i].verdict;
-    for (unsigned i = 0; i < r->ncases; i++) /* ours before theirs: nothing is known about a run that we spoilt */
+    for (unsigned i = 0; i < r->ncases;
+         i++) /* ours before theirs: nothing is known about a run that we spoilt */
         if (r->cases[i].verdict == V_IE) r->verdict = V_IE;
 }
 
@@ -109,7 +116,8 @@ static void grader_failed(struct result *r, const struct err *e) {
 
 static void run_built(struct grading *g) {
     struct err e = {0};
-    struct session_options so = {.device = g->o->device, .seed = g->o->seed, .workers = g->o->workers, .registers = &g->ptxas};
+    struct session_options so = {
+        .device = g->o->device, .seed = g->o->seed, .workers = g->o->workers, .registers = &g->ptxas};
     g->session = session_open(g->ex, &g->build, &so, &e);
     if (!g->session) {
         grader_failed(g->r, &e);
@@ -144,15 +152,16 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     tally_free(&g.tally);
 }
 
-void grade(const struct exercise *ex, const char *name, const void *source, size_t size, const struct grade_options *o,
-           struct result *out) {
+void grade(const struct exercise *ex, const char *name, const void *source, size_t size,
+           const struct grade_options *o, struct result *out) {
     attempt(ex, name, source, size, o, out);
     if (out->verdict != V_IE) return;
     result_free(out);
     attempt(ex, name, source, size, o, out);
 }
 
-bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o, struct result *out, struct err *e) {
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,
+                struct result *out, struct err *e) {
     struct buf source = {0};
     char name[128];
     grade_name(ex, path, name, sizeof name);

@@ -12,9 +12,9 @@ struct grading {
     struct ptxas_job *ptxas_job;
     struct ptxas ptxas;
     unsigned ncases_room, ntechnique_room;
-    unsigned next_index;        /* of the next case, for its random numbers */
-    struct tally tally;         /* of the technique case */
-    bool stopped;               /* no further case is worth running */
+    unsigned next_index; /* of the next case, for its random numbers */
+    struct tally tally;  /* of the technique case */
+    bool stopped;        /* no further case is worth running */
     unsigned technique_tests, technique_passed;
 };
 
@@ -25,7 +25,8 @@ extern const struct case_plan plan_correctness, plan_technique, plan_timed;
 /* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
 bool check_run(struct grading *g);
 /* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
-enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix, struct tally *keep);
+enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
+                        struct tally *keep);
 
 const char *clean_name(struct arena *a, const char *name);
 

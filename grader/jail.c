@@ -63,15 +63,19 @@ static const struct jail_bind compiler_binds[] = {
 };
 
 const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
-    *n = kind == JAIL_HOST ? sizeof host_binds / sizeof *host_binds : sizeof compiler_binds / sizeof *compiler_binds;
+    *n = kind == JAIL_HOST ? sizeof host_binds / sizeof *host_binds
+                           : sizeof compiler_binds / sizeof *compiler_binds;
     return kind == JAIL_HOST ? host_binds : compiler_binds;
 }
 
 /* ---- the system call filter ---- */
 
-static const struct { int number; bool fatal[2]; } calls[] = {
-#define FAIL false
-#define KILL true
+static const struct {
+    int number;
+    bool fatal[2];
+} calls[] = {
+#define FAIL                       false
+#define KILL                       true
 #define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}},
 #include "grader/seccomp.def"
 #undef CALL
@@ -85,7 +89,8 @@ static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind) {
         if (calls[i].number >= 0 && seccomp_rule_add(filter, action, calls[i].number, 0) < 0) return false;
     }
     /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to clone. */
-    uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+                      CLONE_NEWUTS | CLONE_NEWCGROUP;
     for (uint64_t bit = 1; bit <= spaces; bit <<= 1)
         if ((spaces & bit) && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                                                SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
@@ -130,10 +135,12 @@ static bool write_proc(pid_t pid, const char *name, const char *text) {
 static bool write_maps(pid_t pid, bool own_uid) {
     char uid[64], gid[64];
     if (!own_uid)
-        return write_proc(pid, "uid_map", "0 0 1\n1000 65534 1\n") && write_proc(pid, "gid_map", "0 0 1\n1000 65534 1\n");
+        return write_proc(pid, "uid_map", "0 0 1\n1000 65534 1\n") &&
+               write_proc(pid, "gid_map", "0 0 1\n1000 65534 1\n");
     snprintf(uid, sizeof uid, "%d %u 1\n", JAIL_UID, geteuid());
     snprintf(gid, sizeof gid, "%d %u 1\n", JAIL_UID, getegid());
-    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) && write_proc(pid, "gid_map", gid);
+    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) &&
+           write_proc(pid, "gid_map", gid);
 }
 
 /* True if this process may map the id "nobody" beside its own. */
@@ -144,7 +151,9 @@ static bool may_map_two(void) {
     unsigned inside, outside, count, found = 0;
     FILE *f = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 && 65534 - inside < count) found = 1;
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 &&
+            65534 - inside < count)
+            found = 1;
     if (f) fclose(f);
     known = (int)found;
     return known;
@@ -160,7 +169,8 @@ static void close_fd(int *fd) {
 static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
     int go[2], report[2];
     if (pipe2(go, O_CLOEXEC) < 0) return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
-    if (pipe2(report, O_CLOEXEC) < 0) return close(go[0]), close(go[1]), err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return close(go[0]), close(go[1]), err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
     p->go = go[0], p->report = report[1];
     p->own_uid = !may_map_two();
     pid_t pid = (pid_t)syscall(SYS_clone, SPACES | CLONE_PIDFD | SIGCHLD, NULL, &j->pidfd, NULL, NULL);
@@ -174,7 +184,8 @@ static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
     bool ok = pid > 0 && write_maps(pid, p->own_uid) && write(go[1], "g", 1) == 1;
     if (pid > 0 && !ok) why = errno;
     close(go[1]);
-    return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces", strerror(why));
+    return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces",
+                         strerror(why));
 }
 
 static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
@@ -208,7 +219,8 @@ static char *translate(const struct jail *j, const struct jail_job *job, const c
     for (unsigned i = 0; i < job->nbinds; i++) {
         const char *at = strstr(s, job->binds[i].to);
         size_t n = strlen(job->binds[i].to);
-        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':')) continue;
+        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':'))
+            continue;
         char *out = xmalloc(strlen(s) + strlen(job->binds[i].from) + 1);
         sprintf(out, "%.*s%s%s", (int)(at - s), s, job->binds[i].from, at + n);
         return out;
@@ -230,10 +242,12 @@ static char **translate_all(const struct jail *j, const struct jail_job *job, co
 
 static bool open_folder(struct jail *j, const struct jail_job *job, struct err *e) {
     strcpy(j->folder, "/tmp/warpbook-XXXXXX");
-    if (!mkdtemp(j->folder)) return j->folder[0] = 0, err_set(e, ERR_SYSTEM, "cannot make a folder in /tmp: %s", strerror(errno));
+    if (!mkdtemp(j->folder))
+        return j->folder[0] = 0, err_set(e, ERR_SYSTEM, "cannot make a folder in /tmp: %s", strerror(errno));
     char path[PATH_MAX];
     for (unsigned i = 0; i < job->nfiles; i++) {
-        if (!path_join(path, sizeof path, j->folder, job->files[i].name)) return err_set(e, ERR_INPUT, "file name too long");
+        if (!path_join(path, sizeof path, j->folder, job->files[i].name))
+            return err_set(e, ERR_INPUT, "file name too long");
         if (!file_write(path, job->files[i].data, job->files[i].size, e)) return false;
     }
     return true;
@@ -260,7 +274,8 @@ static bool spawn_unjailed(struct jail *j, struct jail_plan *p, struct err *e) {
 
 struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
-    *j = (struct jail){.pid = -1, .pidfd = -1, .output = -1, .take = -1, .report = -1, .file_bytes = job->limits.file_bytes};
+    *j = (struct jail){
+        .pid = -1, .pidfd = -1, .output = -1, .take = -1, .report = -1, .file_bytes = job->limits.file_bytes};
     if (job->take) snprintf(j->take_name, sizeof j->take_name, "%s", job->take);
     struct jail_plan p = {.job = job, .null = -1};
     bool ok = prepare(j, &p, e) && (disabled ? spawn_unjailed(j, &p, e) : spawn(j, &p, e));
@@ -277,7 +292,8 @@ int jail_pollfd(const struct jail *j) { return j->pidfd; }
 
 static void append(int fd, size_t from, size_t limit, struct buf *out) {
     char chunk[16384];
-    for (ssize_t n; limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk, (off_t)from)) > 0;) {
+    for (ssize_t n;
+         limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk, (off_t)from)) > 0;) {
         buf_add(out, chunk, (size_t)n);
         from += (size_t)n, limit -= (size_t)n;
     }

@@ -27,7 +27,8 @@
 
 /* <sys/mount.h> clashes with <linux/mount.h>; these are its calls. */
 enum { NO_SUID = 2, NO_DEV = 4, RECURSIVE = 16384, PRIVATE = 1 << 18, DETACH = 2 };
-static long do_mount(const char *from, const char *to, const char *type, unsigned long flags, const char *data) {
+static long do_mount(const char *from, const char *to, const char *type, unsigned long flags,
+                     const char *data) {
     return syscall(SYS_mount, from, to, type, flags, data);
 }
 
@@ -56,15 +57,18 @@ static void make_target(const char *path, bool folder) {
 }
 
 static void bind_one(const struct jail_bind *b) {
-    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, b->from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    int tree =
+        (int)syscall(SYS_open_tree, AT_FDCWD, b->from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     if (tree < 0 && errno == ENOENT && b->optional) return;
     if (tree < 0) fail(b->from);
     struct stat st;
     if (fstat(tree, &st) < 0) fail(b->from);
     make_target(b->to + 1, S_ISDIR(st.st_mode));
     bool device = S_ISCHR(st.st_mode);
-    struct mount_attr a = {.attr_set = MOUNT_ATTR_NOSUID | (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
-    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0) fail("mount_setattr");
+    struct mount_attr a = {.attr_set =
+                               MOUNT_ATTR_NOSUID | (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
+    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0)
+        fail("mount_setattr");
     if (syscall(SYS_move_mount, tree, "", AT_FDCWD, b->to + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail(b->to);
     close(tree);
 }
@@ -77,7 +81,8 @@ static void mount_work(uint64_t bytes) {
     char options[96];
     snprintf(options, sizeof options, "size=%llu,nr_inodes=4096,mode=0777", (unsigned long long)bytes);
     mkdir("work", 0755);
-    if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0) fail("mount of the writable folder");
+    if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0)
+        fail("mount of the writable folder");
     if (symlink("work", "tmp") < 0) fail("symlink");
 }
 
@@ -98,7 +103,8 @@ static void build_root(void) {
     const struct jail_job *job = plan->job;
     if (do_mount(NULL, "/", NULL, RECURSIVE | PRIVATE, NULL) < 0) fail("private mounts");
     int old = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (do_mount("tmpfs", "/proc", "tmpfs", NO_SUID | NO_DEV, "size=1m,nr_inodes=2048,mode=0755") < 0) fail("mount of a root");
+    if (do_mount("tmpfs", "/proc", "tmpfs", NO_SUID | NO_DEV, "size=1m,nr_inodes=2048,mode=0755") < 0)
+        fail("mount of a root");
     if (chdir("/proc") < 0) fail("chdir");
     for (unsigned i = 0; i < job->nbinds; i++) bind_one(&job->binds[i]);
     link_folder("lib", "usr/lib");
@@ -195,7 +201,8 @@ static bool hand_out(void) {
     strncat(path, job->take, sizeof path - 16);
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > job->limits.file_bytes) return false;
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > job->limits.file_bytes)
+        return false;
     for (off_t left = st.st_size; left > 0;) {
         ssize_t n = syscall(SYS_sendfile, plan->take, fd, NULL, left);
         if (n <= 0) return false;
@@ -218,7 +225,8 @@ void jail_inside(const struct jail_plan *p) {
     char go;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (read(p->go, &go, 1) != 1) _exit(1); /* the grader died, or could not write the map */
-    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)) fail("setuid");
+    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
+        fail("setuid");
     if (syscall(SYS_sethostname, "jail", 4) < 0) fail("sethostname");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* changing the uid cleared it */
     build_root();

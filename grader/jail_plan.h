@@ -16,12 +16,12 @@ struct jail_report {
 
 struct jail_plan {
     const struct jail_job *job;
-    int go;        /* readable once the user map is written */
-    int report;    /* one struct jail_report */
-    int output;    /* the program's standard output and error */
-    int null;      /* its standard input */
-    int take;      /* memory file that gets the file asked for, or -1 */
-    bool own_uid;  /* the map holds one id only: run under it */
+    int go;       /* readable once the user map is written */
+    int report;   /* one struct jail_report */
+    int output;   /* the program's standard output and error */
+    int null;     /* its standard input */
+    int take;     /* memory file that gets the file asked for, or -1 */
+    bool own_uid; /* the map holds one id only: run under it */
     struct sock_fprog filter;
 };
 

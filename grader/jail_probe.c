@@ -33,15 +33,31 @@ static bool can_create(const char *path) {
 
 static bool sees_files(struct probe *p) {
     (void)p;
-    return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") || can_open("/root") || can_open("/sys");
+    return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") ||
+           can_open("/root") || can_open("/sys");
 }
-static bool writes_root(struct probe *p) { (void)p; return can_create("/x") || can_create("/usr/lib/x") || can_create("/dev/x"); }
+static bool writes_root(struct probe *p) {
+    (void)p;
+    return can_create("/x") || can_create("/usr/lib/x") || can_create("/dev/x");
+}
 static bool reaches_grader(struct probe *p) { return kill(p->grader, 0) == 0; }
 static bool has_descriptor(struct probe *p) { return fcntl(p->secret, F_GETFD) >= 0; }
-static bool opens_socket(struct probe *p) { (void)p; return socket(AF_INET, SOCK_STREAM, 0) >= 0; }
-static bool traces(struct probe *p) { (void)p; return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0; }
-static bool makes_namespace(struct probe *p) { (void)p; return unshare(CLONE_NEWUSER) == 0; }
-static bool mounts(struct probe *p) { (void)p; return syscall(SYS_mount, "none", "/work", "tmpfs", 0, NULL) == 0; }
+static bool opens_socket(struct probe *p) {
+    (void)p;
+    return socket(AF_INET, SOCK_STREAM, 0) >= 0;
+}
+static bool traces(struct probe *p) {
+    (void)p;
+    return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
+}
+static bool makes_namespace(struct probe *p) {
+    (void)p;
+    return unshare(CLONE_NEWUSER) == 0;
+}
+static bool mounts(struct probe *p) {
+    (void)p;
+    return syscall(SYS_mount, "none", "/work", "tmpfs", 0, NULL) == 0;
+}
 static bool gains_privileges(struct probe *p) {
     (void)p;
     return setuid(0) == 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
@@ -55,9 +71,15 @@ static bool forks_freely(struct probe *p) {
     }
     return true;
 }
-static bool cannot_work(struct probe *p) { (void)p; return !can_create("/work/x"); }
+static bool cannot_work(struct probe *p) {
+    (void)p;
+    return !can_create("/work/x");
+}
 
-static const struct { bool (*try)(struct probe *); const char *what; } attempts[] = {
+static const struct {
+    bool (*try)(struct probe *);
+    const char *what;
+} attempts[] = {
     {sees_files, "reads files of this machine"},
     {writes_root, "writes outside its folder"},
     {reaches_grader, "reaches the grader's process"},
@@ -77,17 +99,22 @@ static int inside(void *data) {
     return 0;
 }
 
-static const char remedy[] =
-    "Submissions are not run without one. Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, "
-    "user.max_user_namespaces > 0; in a container: --security-opt seccomp=unconfined), or, for code that you trust, pass --no-jail.";
+static const char remedy[] = "Submissions are not run without one. Allow unprivileged user namespaces "
+                             "(sysctl kernel.unprivileged_userns_clone=1, "
+                             "user.max_user_namespaces > 0; in a container: --security-opt "
+                             "seccomp=unconfined), or, for code that you trust, pass --no-jail.";
 
 bool jail_probe(struct err *e) {
     if (jail_disabled()) return true;
     struct probe p = {getpid(), 150};
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC), secret = fcntl(null, F_DUPFD, 150);
     p.secret = secret;
-    struct jail_job job = {.kind = JAIL_COMPILER, .inside = inside, .inside_data = &p,
-        .limits = {.cpu_seconds = 5, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 256}};
+    struct jail_job job = {
+        .kind = JAIL_COMPILER,
+        .inside = inside,
+        .inside_data = &p,
+        .limits = {
+            .cpu_seconds = 5, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 256}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
     struct jail *j = jail_start(&job, e);
     close(secret), close(null);
@@ -95,7 +122,8 @@ bool jail_probe(struct err *e) {
     if (j) jail_wait(j, 5, &r);
     bool ok = j && r.end == JAIL_EXITED && r.code == 0;
     if (j && r.end == JAIL_BROKEN) err_set(e, ERR_SYSTEM, "%s", r.why);
-    else if (j && r.end == JAIL_EXITED && r.code) err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
+    else if (j && r.end == JAIL_EXITED && r.code)
+        err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
     else if (j && !ok) err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
     jail_result_free(&r);
     if (ok) return true;

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { const char *name; bool jail; int (*run)(const struct options *); } commands[] = {
+static const struct {
+    const char *name;
+    bool jail;
+    int (*run)(const struct options *);
+} commands[] = {
 #define X(name, jail) {#name, jail, cmd_##name},
     COMMANDS(X)
 #undef X

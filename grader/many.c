@@ -9,7 +9,7 @@
 
 struct many {
     const struct many_item *items;
-    const struct grade_options *o;   /* of the caller, for progress */
+    const struct grade_options *o;    /* of the caller, for progress */
     const struct grade_options *each; /* of a process */
     struct result *results;
     unsigned n;
@@ -47,8 +47,8 @@ static void done(void *user, unsigned i, bool ok, const char *data, size_t size)
     if (m->o->progress && i + 1 < m->n) m->o->progress(m->o->user, m->items[i + 1].name);
 }
 
-bool many_grade(const struct many_item *items, unsigned n, unsigned jobs, const struct grade_options *o, struct result *results,
-                struct err *e) {
+bool many_grade(const struct many_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
+                struct result *results, struct err *e) {
     struct grade_options each = *o;
     each.progress = NULL;
     jobs = parallel_jobs(jobs);

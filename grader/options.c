@@ -21,7 +21,8 @@ static const char usage[] =
     "  batch DIR...          a class of submissions: a folder for each student\n"
     "  verify [EXERCISE...]  is the book in order?\n"
     "\n"
-    "EXERCISE is 02-coalescing/transpose, coalescing/transpose, transpose, or a chapter such as 02-coalescing.\n"
+    "EXERCISE is 02-coalescing/transpose, coalescing/transpose, transpose, or a chapter such as "
+    "02-coalescing.\n"
     "\n"
     "  --file F.cu           grade this file instead of the one in chapters/\n"
     "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
@@ -40,15 +41,34 @@ static const char usage[] =
 
 const char *options_usage(void) { return usage; }
 
-enum { OPT_FILE = 256, OPT_DEVICE, OPT_SEED, OPT_FORMAT, OPT_OUTPUT, OPT_COUNT, OPT_THREADS, OPT_JOBS, OPT_TREE, OPT_NO_JAIL, OPT_ALL, OPT_EXERCISE };
+enum {
+    OPT_FILE = 256,
+    OPT_DEVICE,
+    OPT_SEED,
+    OPT_FORMAT,
+    OPT_OUTPUT,
+    OPT_COUNT,
+    OPT_THREADS,
+    OPT_JOBS,
+    OPT_TREE,
+    OPT_NO_JAIL,
+    OPT_ALL,
+    OPT_EXERCISE
+};
 
 static const struct option known[] = {
-    {"file", required_argument, NULL, OPT_FILE},       {"device", required_argument, NULL, OPT_DEVICE},
-    {"seed", required_argument, NULL, OPT_SEED},       {"format", required_argument, NULL, OPT_FORMAT},
-    {"output", required_argument, NULL, OPT_OUTPUT},   {"count-modelled-speed", no_argument, NULL, OPT_COUNT},
-    {"threads", required_argument, NULL, OPT_THREADS}, {"jobs", required_argument, NULL, OPT_JOBS},
-    {"working-tree", no_argument, NULL, OPT_TREE},     {"no-jail", no_argument, NULL, OPT_NO_JAIL},
-    {"all", no_argument, NULL, OPT_ALL},               {"exercise", required_argument, NULL, OPT_EXERCISE},
+    {"file", required_argument, NULL, OPT_FILE},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"output", required_argument, NULL, OPT_OUTPUT},
+    {"count-modelled-speed", no_argument, NULL, OPT_COUNT},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"working-tree", no_argument, NULL, OPT_TREE},
+    {"no-jail", no_argument, NULL, OPT_NO_JAIL},
+    {"all", no_argument, NULL, OPT_ALL},
+    {"exercise", required_argument, NULL, OPT_EXERCISE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -59,7 +79,8 @@ static bool add_device(struct options *o, const char *s, struct err *e) {
     const struct gpu_device *d = name ? device_find(name) : NULL;
     if (d) o->devices[o->ndevices++] = d;
     if (d) return true;
-    if (!strcmp(s, "gpu")) return err_set(e, ERR_SYSTEM, "--device gpu: this grader has no backend for real GPUs; use sim");
+    if (!strcmp(s, "gpu"))
+        return err_set(e, ERR_SYSTEM, "--device gpu: this grader has no backend for real GPUs; use sim");
     struct buf list = {0};
     for (unsigned i = 0; device_at(i); i++) buf_printf(&list, " sim:%s", device_at(i)->name);
     err_set(e, ERR_INPUT, "--device '%.60s' is unknown; there are: sim%s", s, buf_str(&list));
@@ -70,7 +91,8 @@ static bool add_device(struct options *o, const char *s, struct err *e) {
 static bool parse_number(const char *option, const char *s, unsigned *out, struct err *e) {
     char *end;
     unsigned long v = strtoul(s, &end, 10);
-    if (*s < '0' || *s > '9' || *end || v < 1 || v > 256) return err_set(e, ERR_INPUT, "--%s takes a number from 1 to 256, not '%.40s'", option, s);
+    if (*s < '0' || *s > '9' || *end || v < 1 || v > 256)
+        return err_set(e, ERR_INPUT, "--%s takes a number from 1 to 256, not '%.40s'", option, s);
     *out = (unsigned)v;
     return true;
 }
@@ -78,11 +100,13 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
 static bool parse_format(struct options *o, const char *s, struct err *e) {
     o->json = !strcmp(s, "json");
     o->csv = !strcmp(s, "csv");
-    return o->json || o->csv || !strcmp(s, "text") || err_set(e, ERR_INPUT, "--format '%.40s' is unknown; there are text, json and, for batch, csv", s);
+    return o->json || o->csv || !strcmp(s, "text") ||
+           err_set(e, ERR_INPUT, "--format '%.40s' is unknown; there are text, json and, for batch, csv", s);
 }
 
 static bool parse_seed(struct options *o, const char *s, struct err *e) {
-    if (!*s || strlen(s) >= sizeof o->seed) return err_set(e, ERR_INPUT, "--seed takes 1 to %zu characters", sizeof o->seed - 1);
+    if (!*s || strlen(s) >= sizeof o->seed)
+        return err_set(e, ERR_INPUT, "--seed takes 1 to %zu characters", sizeof o->seed - 1);
     strcpy(o->seed, s);
     return true;
 }
@@ -117,7 +141,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
     *o = (struct options){0};
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
-        if (option == '?') return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value", argv[optind - 1]);
+        if (option == '?')
+            return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value", argv[optind - 1]);
         if (!take(o, option, e)) return false;
     }
     if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");
@@ -131,5 +156,6 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
 }
 
 struct grade_options options_grade(const struct options *o, const struct gpu_device *d) {
-    return (struct grade_options){.device = d, .seed = o->seed, .workers = o->workers, .count_modelled = o->count_modelled};
+    return (struct grade_options){
+        .device = d, .seed = o->seed, .workers = o->workers, .count_modelled = o->count_modelled};
 }

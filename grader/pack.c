@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct pack {
-    struct buf *out;     /* packing */
+    struct buf *out;      /* packing */
     const char *at, *end; /* unpacking */
     struct arena *arena;
     bool bad;
@@ -38,10 +38,10 @@ static void buffer(struct pack *p, struct buf *b) {
 }
 
 #define NUMBER(p, field) bytes(p, &(field), sizeof(field))
-#define ARRAY(p, array, n, type)                                                                              \
-    do {                                                                                                      \
-        n = (unsigned)count(p, n);                                                                            \
-        if (!(p)->out) array = arena_array((p)->arena, type, n);                                              \
+#define ARRAY(p, array, n, type)                                                                             \
+    do {                                                                                                     \
+        n = (unsigned)count(p, n);                                                                           \
+        if (!(p)->out) array = arena_array((p)->arena, type, n);                                             \
     } while (0)
 
 static void visit_case(struct pack *p, struct case_result *c) {
@@ -50,14 +50,16 @@ static void visit_case(struct pack *p, struct case_result *c) {
 }
 
 static void visit_technique(struct pack *p, struct technique_result *t) {
-    string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason), string(p, &t->file);
+    string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason),
+        string(p, &t->file);
     NUMBER(p, t->value), NUMBER(p, t->limit), NUMBER(p, t->at_most), NUMBER(p, t->passed), NUMBER(p, t->line);
 }
 
 static void visit_speed(struct pack *p, struct speed_result *s) {
     string(p, &s->kind), string(p, &s->bound_by), string(p, &s->size), string(p, &s->note);
     NUMBER(p, s->valid), NUMBER(p, s->student_us), NUMBER(p, s->solution_us), NUMBER(p, s->baseline_us);
-    NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us), NUMBER(p, s->high_us);
+    NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
+        NUMBER(p, s->high_us);
 }
 
 static void visit_kernel(struct pack *p, struct kernel_result *k) {
@@ -72,7 +74,8 @@ static void visit_line(struct pack *p, struct line_result *l) {
 
 static void visit(struct pack *p, struct result *r) {
     string(p, &r->id), string(p, &r->file), string(p, &r->message);
-    NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got), NUMBER(p, r->full);
+    NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got),
+        NUMBER(p, r->full);
     NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters), NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);
     for (unsigned i = 0; i < r->ncases && !p->bad; i++) visit_case(p, &r->cases[i]);

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-static const struct { size_t bytes; const char *name; } types[] = {
+static const struct {
+    size_t bytes;
+    const char *name;
+} types[] = {
 #define X(id, type, name) {sizeof(type), name},
     EX_TYPES(X)
 #undef X
@@ -26,7 +29,9 @@ void rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a,
     hash_hex(&h, hex);
     for (int i = 0; i < 4; i++) {
         r->s[i] = 0;
-        for (int j = 0; j < 16; j++) r->s[i] = r->s[i] << 4 | (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0' : hex[i * 16 + j] - 'a' + 10);
+        for (int j = 0; j < 16; j++)
+            r->s[i] = r->s[i] << 4 |
+                      (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0' : hex[i * 16 + j] - 'a' + 10);
     }
 }
 
@@ -77,7 +82,8 @@ static void size_operand(struct problem *p, unsigned i) {
 static void get_memory(struct problem *p, unsigned i) {
     struct operand *o = &p->op[i];
     bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
-    if (o->owner == (int)i) o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = arena_alloc(&p->arena, o->bytes + 8);
+    if (o->owner == (int)i)
+        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = arena_alloc(&p->arena, o->bytes + 8);
     if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
@@ -107,7 +113,12 @@ void problem_close(struct problem *p) { arena_free(&p->arena); }
 
 static void store_scalar(enum ex_type t, void *to, double v) {
     switch (t) {
-#define X(id, type, name) case id: { type x = (type)v; memcpy(to, &x, sizeof x); break; }
+#define X(id, type, name)                                                                                    \
+    case id: {                                                                                               \
+        type x = (type)v;                                                                                    \
+        memcpy(to, &x, sizeof x);                                                                            \
+        break;                                                                                               \
+    }
         EX_TYPES(X)
 #undef X
     }
@@ -162,12 +173,12 @@ static void copy_wide(enum ex_type t, const void *from, void *to, size_t n) {
     double *d = to;
     int64_t *w = to;
     switch (t) {
-#define X(id, type, name)                                                                                      \
-    case id:                                                                                                   \
-        for (size_t i = 0; i < n; i++) {                                                                       \
-            if (is_float) d[i] = (double)((const type *)from)[i];                                              \
-            else w[i] = (int64_t)((const type *)from)[i];                                                      \
-        }                                                                                                      \
+#define X(id, type, name)                                                                                    \
+    case id:                                                                                                 \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            if (is_float) d[i] = (double)((const type *)from)[i];                                            \
+            else w[i] = (int64_t)((const type *)from)[i];                                                    \
+        }                                                                                                    \
         break;
         EX_TYPES(X)
 #undef X

@@ -19,12 +19,12 @@ const char *ex_type_name(enum ex_type t);
 /* One argument's data. A buffer of its own owns `bytes` at `before`; an alias points into its owner's. */
 struct operand {
     size_t count, bytes;
-    int owner;      /* argument whose buffer this is: itself, or the one it aliases */
-    size_t offset;  /* bytes into the owner's buffer */
-    bool written;   /* the case lets the entry change some of this buffer: an output, or overlapped by one */
-    void *before;   /* as it was before the call */
-    void *want;     /* outputs: double or int64_t for each element */
-    void *after;    /* as read back */
+    int owner;     /* argument whose buffer this is: itself, or the one it aliases */
+    size_t offset; /* bytes into the owner's buffer */
+    bool written;  /* the case lets the entry change some of this buffer: an output, or overlapped by one */
+    void *before;  /* as it was before the call */
+    void *want;    /* outputs: double or int64_t for each element */
+    void *after;   /* as read back */
 };
 
 struct problem {

@@ -6,7 +6,7 @@
 struct progress {
     char verdict[16]; /* "" = never graded */
     double score;
-    unsigned hints;   /* shown so far */
+    unsigned hints; /* shown so far */
 };
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);

@@ -84,7 +84,8 @@ static json_t *exercise(const struct result *r) {
     return o;
 }
 
-struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d, const char *seed) {
+struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d,
+                           const char *seed) {
     json_t *o = json_object(), *device = json_object(), *list = json_array();
     json_object_set_new(device, "name", text(d->name));
     json_object_set_new(device, "backend", text("sim"));

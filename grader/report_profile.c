@@ -19,26 +19,53 @@ struct column {
 #define AT(c) offsetof(struct sim_counters, c)
 static const struct column columns[] = {
     {{"instr", "%"}, "share of the warp instructions issued", AT(inst_executed), SIZE_MAX, 25},
-    {{"load", "sect %"}, "share of the 32-byte sectors that global loads touch", AT(sectors_load), SIZE_MAX, 50},
-    {{"sectors", "/load"}, "sectors per warp-wide load; 4 is packed for floats", AT(sectors_load), AT(requests_load), 8},
+    {{"load", "sect %"},
+     "share of the 32-byte sectors that global loads touch",
+     AT(sectors_load),
+     SIZE_MAX,
+     50},
+    {{"sectors", "/load"},
+     "sectors per warp-wide load; 4 is packed for floats",
+     AT(sectors_load),
+     AT(requests_load),
+     8},
     {{"store", "sect %"}, "share of the sectors that global stores touch", AT(sectors_store), SIZE_MAX, 50},
     {{"sectors", "/store"}, "sectors per warp-wide store", AT(sectors_store), AT(requests_store), 8},
-    {{"smem ld", "passes"}, "passes of shared memory per load; 1 is free of conflicts for floats", AT(shared_wavefronts_load), AT(shared_requests_load), 2},
-    {{"smem st", "passes"}, "passes of shared memory per store", AT(shared_wavefronts_store), AT(shared_requests_store), 2},
+    {{"smem ld", "passes"},
+     "passes of shared memory per load; 1 is free of conflicts for floats",
+     AT(shared_wavefronts_load),
+     AT(shared_requests_load),
+     2},
+    {{"smem st", "passes"},
+     "passes of shared memory per store",
+     AT(shared_wavefronts_store),
+     AT(shared_requests_store),
+     2},
     {{"atomics", "%"}, "share of the global atomic operations", AT(atomic_operations), SIZE_MAX, 50},
-    {{"sh.atom", "passes"}, "passes per shared-memory atomic", AT(shared_atomic_serialised), AT(shared_atomic_requests), 2},
+    {{"sh.atom", "passes"},
+     "passes per shared-memory atomic",
+     AT(shared_atomic_serialised),
+     AT(shared_atomic_requests),
+     2},
     {{"local", "sect %"}, "share of the local-memory sectors", AT(local_sectors), SIZE_MAX, 25},
-    {{"lanes", "/instr"}, "active lanes of an instruction, 32 at best", AT(thread_inst_executed), AT(inst_executed), 1e9},
+    {{"lanes", "/instr"},
+     "active lanes of an instruction, 32 at best",
+     AT(thread_inst_executed),
+     AT(inst_executed),
+     1e9},
 };
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
 
-static uint64_t get(const struct sim_counters *c, size_t offset) { return *(const uint64_t *)((const char *)c + offset); }
+static uint64_t get(const struct sim_counters *c, size_t offset) {
+    return *(const uint64_t *)((const char *)c + offset);
+}
 
 static bool in_use(const struct result *r, const struct column *c) { return get(&r->counters, c->part) > 0; }
 
 /* The figure of a line, or -1 where it has none. */
 static double figure(const struct result *r, const struct line_result *l, const struct column *c) {
-    uint64_t part = get(&l->counters, c->part), per = c->per == SIZE_MAX ? get(&r->counters, c->part) : get(&l->counters, c->per);
+    uint64_t part = get(&l->counters, c->part),
+             per = c->per == SIZE_MAX ? get(&r->counters, c->part) : get(&l->counters, c->per);
     if (!part || !per) return -1;
     return (c->per == SIZE_MAX ? 100.0 : 1.0) * (double)part / (double)per;
 }
@@ -54,16 +81,21 @@ static void heading(const struct result *r, const struct report_style *s, struct
 
 static bool is_hot(const struct result *r, const struct line_result *l) {
     for (unsigned i = 0; i < NCOLUMNS; i++)
-        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) >= columns[i].warn) return true;
+        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) &&
+            figure(r, l, &columns[i]) >= columns[i].warn)
+            return true;
     return false;
 }
 
-static void figures(const struct result *r, const struct line_result *l, const struct report_style *s, struct buf *out) {
+static void figures(const struct result *r, const struct line_result *l, const struct report_style *s,
+                    struct buf *out) {
     for (unsigned i = 0; i < NCOLUMNS; i++) {
         if (!in_use(r, &columns[i])) continue;
         double f = l ? figure(r, l, &columns[i]) : -1;
         if (f < 0) buf_printf(out, "%*s", COLUMN, "");
-        else buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? ink(s, INK_WARN) : "", COLUMN, f, f >= columns[i].warn ? ink(s, INK_NONE) : "");
+        else
+            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? ink(s, INK_WARN) : "", COLUMN, f,
+                       f >= columns[i].warn ? ink(s, INK_NONE) : "");
     }
 }
 
@@ -84,7 +116,8 @@ static void source(const struct result *r, const struct report_style *s, struct 
         text_clean(&clean, buf_str(&raw), raw.size, 400);
         text_replace(&clean, "\t", "    ");
         figures(r, l, s, out);
-        buf_printf(out, " %s%s%5u%s %s%s%s\n", hot ? ">" : " ", ink(s, INK_DIM), n, ink(s, INK_NONE), hot ? ink(s, INK_BOLD) : "", buf_str(&clean), hot ? ink(s, INK_NONE) : "");
+        buf_printf(out, " %s%s%5u%s %s%s%s\n", hot ? ">" : " ", ink(s, INK_DIM), n, ink(s, INK_NONE),
+                   hot ? ink(s, INK_BOLD) : "", buf_str(&clean), hot ? ink(s, INK_NONE) : "");
         buf_free(&raw), buf_free(&clean);
     }
 }
@@ -103,9 +136,15 @@ static void elsewhere(const struct result *r, const struct report_style *s, stru
 static void totals(const struct result *r, struct buf *out) {
     const struct sim_counters *c = &r->counters;
     buf_printf(out, "%llu warp instructions", (unsigned long long)c->inst_executed);
-    if (c->requests_load) buf_printf(out, " · %llu loads, %.2f sectors each", (unsigned long long)c->requests_load, (double)c->sectors_load / (double)c->requests_load);
-    if (c->requests_store) buf_printf(out, " · %llu stores, %.2f sectors each", (unsigned long long)c->requests_store, (double)c->sectors_store / (double)c->requests_store);
-    if (c->bank_conflicts_load + c->bank_conflicts_store) buf_printf(out, " · %llu bank conflicts", (unsigned long long)(c->bank_conflicts_load + c->bank_conflicts_store));
+    if (c->requests_load)
+        buf_printf(out, " · %llu loads, %.2f sectors each", (unsigned long long)c->requests_load,
+                   (double)c->sectors_load / (double)c->requests_load);
+    if (c->requests_store)
+        buf_printf(out, " · %llu stores, %.2f sectors each", (unsigned long long)c->requests_store,
+                   (double)c->sectors_store / (double)c->requests_store);
+    if (c->bank_conflicts_load + c->bank_conflicts_store)
+        buf_printf(out, " · %llu bank conflicts",
+                   (unsigned long long)(c->bank_conflicts_load + c->bank_conflicts_store));
     if (r->occupancy > 0) buf_printf(out, " · occupancy %.0f %%", 100 * r->occupancy);
     buf_puts(out, "\n");
     for (unsigned i = 0; i < r->nkernels; i++) {
@@ -118,8 +157,10 @@ static void totals(const struct result *r, struct buf *out) {
 void report_profile(const struct result *r, const struct report_style *s, struct buf *out) {
     struct buf size = {0};
     for (unsigned i = 0; i < r->ncases; i++)
-        if (text_ends(r->cases[i].name, " (counted)")) buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
-    buf_printf(out, "%s%s%s  %s, counted at %s\n", ink(s, INK_BOLD), r->id, ink(s, INK_NONE), r->file, buf_str(&size));
+        if (text_ends(r->cases[i].name, " (counted)"))
+            buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
+    buf_printf(out, "%s%s%s  %s, counted at %s\n", ink(s, INK_BOLD), r->id, ink(s, INK_NONE), r->file,
+               buf_str(&size));
     buf_free(&size);
     totals(r, out);
     buf_puts(out, "\n");
@@ -128,5 +169,7 @@ void report_profile(const struct result *r, const struct report_style *s, struct
     elsewhere(r, s, out);
     buf_puts(out, "\n");
     for (unsigned i = 0; i < NCOLUMNS; i++)
-        if (in_use(r, &columns[i])) buf_printf(out, "%s%s %s: %s%s\n", ink(s, INK_DIM), columns[i].head[0], columns[i].head[1], columns[i].text, ink(s, INK_NONE));
+        if (in_use(r, &columns[i]))
+            buf_printf(out, "%s%s %s: %s%s\n", ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
+                       columns[i].text, ink(s, INK_NONE));
 }

@@ -14,7 +14,9 @@ const char *ink(const struct report_style *s, enum ink i) {
     return s->colour ? codes[i] : "";
 }
 
-enum ink ink_of(enum verdict v) { return v == V_AC ? INK_GOOD : v == V_PART || v == V_IE ? INK_WARN : INK_BAD; }
+enum ink ink_of(enum verdict v) {
+    return v == V_AC ? INK_GOOD : v == V_PART || v == V_IE ? INK_WARN : INK_BAD;
+}
 
 void source_line(const struct buf *text, unsigned n, bool trim, struct buf *out) {
     const char *s = buf_str(text);
@@ -71,42 +73,50 @@ static void verbatim(const char *text, unsigned indent, struct buf *out) {
 }
 
 static void head(const struct result *r, const struct report_style *s, struct buf *out) {
-    buf_printf(out, "%s%s%s  %s%s%s", ink(s, INK_BOLD), r->id, ink(s, INK_NONE), ink(s, ink_of(r->verdict)), verdict_code(r->verdict), ink(s, INK_NONE));
+    buf_printf(out, "%s%s%s  %s%s%s", ink(s, INK_BOLD), r->id, ink(s, INK_NONE), ink(s, ink_of(r->verdict)),
+               verdict_code(r->verdict), ink(s, INK_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
     if (r->verdict != V_IE) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_printf(out, "\n  %s%s%s\n", ink(s, INK_DIM), r->ex->title, ink(s, INK_NONE));
-    if (jail_disabled()) buf_printf(out, "  %srun without a jail (--no-jail)%s\n", ink(s, INK_BAD), ink(s, INK_NONE));
+    if (jail_disabled())
+        buf_printf(out, "  %srun without a jail (--no-jail)%s\n", ink(s, INK_BAD), ink(s, INK_NONE));
 }
 
 static void cases(const struct result *r, const struct report_style *s, struct buf *out) {
     unsigned passed = 0, shown = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
-    buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct", ink(s, passed == r->ncases ? INK_GOOD : INK_BAD), passed, r->ncases, ink(s, INK_NONE));
+    buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct",
+               ink(s, passed == r->ncases ? INK_GOOD : INK_BAD), passed, r->ncases, ink(s, INK_NONE));
     for (unsigned i = 0; i < r->ncases; i++) {
         const struct case_result *c = &r->cases[i];
         if (c->verdict == V_AC) continue;
         if (shown++ == FAILURES_IN_FULL) buf_puts(out, "    also:\n");
-        buf_printf(out, "    %s%-4s%s %s\n", ink(s, ink_of(c->verdict)), verdict_code(c->verdict), ink(s, INK_NONE), c->name);
+        buf_printf(out, "    %s%-4s%s %s\n", ink(s, ink_of(c->verdict)), verdict_code(c->verdict),
+                   ink(s, INK_NONE), c->name);
         if (shown <= FAILURES_IN_FULL) verbatim(c->message, 9, out);
     }
 }
 
 static void value(const struct technique_result *t, struct buf *out) {
-    buf_printf(out, "%s is %.6g%s%s, %s %.6g", t->metric, t->value, t->unit ? " per " : "", t->unit ? t->unit : "",
-               t->at_most ? "at most" : "at least", t->limit);
+    buf_printf(out, "%s is %.6g%s%s, %s %.6g", t->metric, t->value, t->unit ? " per " : "",
+               t->unit ? t->unit : "", t->at_most ? "at most" : "at least", t->limit);
 }
 
-static bool same_check(const struct result *r, unsigned i, unsigned k) { return !strcmp(r->technique[i].name, r->technique[k].name); }
+static bool same_check(const struct result *r, unsigned i, unsigned k) {
+    return !strcmp(r->technique[i].name, r->technique[k].name);
+}
 
 /* Limits that stand in one test are one check: `end` is where the next one starts. */
 static bool check_passed(const struct result *r, unsigned first, unsigned *end) {
     bool passed = true;
-    for (*end = first; *end < r->ntechnique && same_check(r, first, *end); ++*end) passed = passed && r->technique[*end].passed;
+    for (*end = first; *end < r->ntechnique && same_check(r, first, *end); ++*end)
+        passed = passed && r->technique[*end].passed;
     return passed;
 }
 
-static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s, struct buf *out) {
+static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s,
+                    struct buf *out) {
     if (t->line && !strcmp(t->file, r->file)) {
         struct buf line = {0};
         source_line(&r->source, t->line, true, &line);
@@ -118,10 +128,11 @@ static void failing(const struct result *r, const struct technique_result *t, co
     wrapped(t->reason, 9, s, out);
 }
 
-static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s, struct buf *out) {
+static void one_check(const struct result *r, unsigned first, unsigned end, bool passed,
+                      const struct report_style *s, struct buf *out) {
     const struct technique_result *last = &r->technique[end - 1]; /* a test ends at the limit that it fails */
-    buf_printf(out, "    %s%s%s %s%s%s", ink(s, passed ? INK_GOOD : INK_WARN), passed ? "ok  " : "FAIL", ink(s, INK_NONE),
-               passed ? "" : ink(s, INK_BOLD), last->name, passed ? "" : ink(s, INK_NONE));
+    buf_printf(out, "    %s%s%s %s%s%s", ink(s, passed ? INK_GOOD : INK_WARN), passed ? "ok  " : "FAIL",
+               ink(s, INK_NONE), passed ? "" : ink(s, INK_BOLD), last->name, passed ? "" : ink(s, INK_NONE));
     if (!passed && last->file[0]) buf_printf(out, "  %s:%u", last->file, last->line);
     buf_puts(out, "\n");
     for (unsigned i = first; i < end; i++) {
@@ -137,7 +148,8 @@ static void technique(const struct result *r, const struct report_style *s, stru
     unsigned passed = 0, checks = 0;
     for (unsigned i = 0, end; i < r->ntechnique; i = end, checks++) passed += check_passed(r, i, &end);
     if (!checks) return;
-    buf_printf(out, "  %-10s %s%u of %u checks%s\n", "technique", ink(s, passed == checks ? INK_GOOD : INK_WARN), passed, checks, ink(s, INK_NONE));
+    buf_printf(out, "  %-10s %s%u of %u checks%s\n", "technique",
+               ink(s, passed == checks ? INK_GOOD : INK_WARN), passed, checks, ink(s, INK_NONE));
     for (unsigned i = 0, end; i < r->ntechnique; i = end) {
         bool ok = check_passed(r, i, &end);
         one_check(r, i, end, ok, s, out);
@@ -149,7 +161,8 @@ static void time_of(double us, struct buf *out) {
     else buf_printf(out, "%.4g us", us);
 }
 
-static void speed(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
+static void speed(const struct result *r, const struct gpu_device *d, const struct report_style *s,
+                  struct buf *out) {
     const struct speed_result *p = &r->speed;
     if (!p->valid) {
         if (p->note[0]) buf_printf(out, "  %-10s not known: %s\n", "speed", p->note);
@@ -157,42 +170,58 @@ static void speed(const struct result *r, const struct gpu_device *d, const stru
     }
     buf_printf(out, "  %-10s ", "speed");
     time_of(p->student_us, out);
-    buf_printf(out, "%s, %s%.2f of the model answer's speed%s", p->bound_by[0] ? "" : "", ink(s, INK_BOLD), p->vs_solution, ink(s, INK_NONE));
+    buf_printf(out, "%s, %s%.2f of the model answer's speed%s", p->bound_by[0] ? "" : "", ink(s, INK_BOLD),
+               p->vs_solution, ink(s, INK_NONE));
     if (p->baseline_us > 0) buf_printf(out, ", %.2f times the naive version's", p->vs_baseline);
     buf_printf(out, "\n%13s%s for %s on %s; model answer ", "", p->kind, p->size, d->full_name);
     time_of(p->solution_us, out);
     if (p->baseline_us > 0) buf_puts(out, ", naive "), time_of(p->baseline_us, out);
     buf_puts(out, "\n");
-    if (p->of_roofline > 0) buf_printf(out, "%13s%.0f %% of what the device allows%s%s\n", "", 100 * p->of_roofline, p->bound_by[0] ? "; limited by " : "", p->bound_by);
-    if (!strcmp(p->kind, "modelled")) buf_printf(out, "%13s%sa model's figure, its error is not known yet%s\n", "", ink(s, INK_DIM), ink(s, INK_NONE));
+    if (p->of_roofline > 0)
+        buf_printf(out, "%13s%.0f %% of what the device allows%s%s\n", "", 100 * p->of_roofline,
+                   p->bound_by[0] ? "; limited by " : "", p->bound_by);
+    if (!strcmp(p->kind, "modelled"))
+        buf_printf(out, "%13s%sa model's figure, its error is not known yet%s\n", "", ink(s, INK_DIM),
+                   ink(s, INK_NONE));
     if (p->note[0]) wrapped(p->note, 13, s, out);
 }
 
 /* Every point that was not awarded, and why. */
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
     if (r->verdict != V_AC && r->verdict != V_PART) {
-        if (r->verdict == V_IE) buf_puts(out, "  This is a fault of the grader or the machine, not of the submission. It is not scored; run it again.\n");
+        if (r->verdict == V_IE)
+            buf_puts(out, "  This is a fault of the grader or the machine, not of the submission. It is not "
+                          "scored; run it again.\n");
         else buf_printf(out, "  %-10s all points: they are given for correct results only\n", "missing");
         return;
     }
     double technique = r->full.technique - r->got.technique, fast = r->full.speed - r->got.speed;
-    if (technique > 1e-9) buf_printf(out, "  %-10s %.1f of %.0f technique points: see FAIL above\n", "missing", technique, r->full.technique);
+    if (technique > 1e-9)
+        buf_printf(out, "  %-10s %.1f of %.0f technique points: see FAIL above\n", "missing", technique,
+                   r->full.technique);
     if (r->speed_counted && fast > 1e-9)
-        buf_printf(out, "  %-10s %.1f of %.0f speed points: %.2f of the model answer's speed, full points from 0.95\n", "missing", fast, r->full.speed, r->speed.vs_solution);
+        buf_printf(
+            out,
+            "  %-10s %.1f of %.0f speed points: %.2f of the model answer's speed, full points from 0.95\n",
+            "missing", fast, r->full.speed, r->speed.vs_solution);
     if (!r->speed_counted && r->full.speed > 0)
-        buf_printf(out, "  %s%-10s %.0f speed points: no measured time, the rest is scaled to %.0f%s\n", ink(s, INK_DIM), "left out", r->full.speed, r->max_score, ink(s, INK_NONE));
+        buf_printf(out, "  %s%-10s %.0f speed points: no measured time, the rest is scaled to %.0f%s\n",
+                   ink(s, INK_DIM), "left out", r->full.speed, r->max_score, ink(s, INK_NONE));
 }
 
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
     const char *name = r->ex->name;
     buf_printf(out, "  %s", ink(s, INK_DIM));
-    if (r->verdict == V_AC) buf_printf(out, "next       compare with the steps of the ladder: build/grader solution %s", name);
-    else if (r->verdict == V_PART) buf_printf(out, "next       build/grader profile %s   build/grader hint %s", name, name);
+    if (r->verdict == V_AC)
+        buf_printf(out, "next       compare with the steps of the ladder: build/grader solution %s", name);
+    else if (r->verdict == V_PART)
+        buf_printf(out, "next       build/grader profile %s   build/grader hint %s", name, name);
     else if (r->verdict != V_IE) buf_printf(out, "next       build/grader hint %s", name);
     buf_printf(out, "%s\n", ink(s, INK_NONE));
 }
 
-void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
+void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s,
+                 struct buf *out) {
     head(r, s, out);
     verbatim(r->message, 4, out);
     cases(r, s, out);
@@ -212,17 +241,21 @@ void report_text(const struct result *r, const struct gpu_device *d, const struc
 static void first_fault(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC) {
-            buf_printf(out, "%s: %.*s", r->cases[i].name, (int)strcspn(r->cases[i].message, "\n"), r->cases[i].message);
+            buf_printf(out, "%s: %.*s", r->cases[i].name, (int)strcspn(r->cases[i].message, "\n"),
+                       r->cases[i].message);
             return;
         }
     for (unsigned i = 0; i < r->ntechnique; i++)
         if (!r->technique[i].passed) {
-            if (r->technique[i].file[0]) buf_printf(out, "%s:%u ", r->technique[i].file, r->technique[i].line);
-            buf_printf(out, "%s %.4g > %.4g", r->technique[i].metric, r->technique[i].value, r->technique[i].limit);
+            if (r->technique[i].file[0])
+                buf_printf(out, "%s:%u ", r->technique[i].file, r->technique[i].line);
+            buf_printf(out, "%s %.4g > %.4g", r->technique[i].metric, r->technique[i].value,
+                       r->technique[i].limit);
             if (!r->technique[i].at_most) text_replace(out, " > ", " < ");
             return;
         }
-    if (r->message[0]) source_line(&(struct buf){.data = (char *)r->message, .size = strlen(r->message)}, 1, true, out);
+    if (r->message[0])
+        source_line(&(struct buf){.data = (char *)r->message, .size = strlen(r->message)}, 1, true, out);
 }
 
 static unsigned longest_id(const struct result *const *results, unsigned n) {
@@ -232,17 +265,20 @@ static unsigned longest_id(const struct result *const *results, unsigned n) {
     return width;
 }
 
-void report_table(const struct result *const *results, unsigned n, const struct report_style *s, struct buf *out) {
+void report_table(const struct result *const *results, unsigned n, const struct report_style *s,
+                  struct buf *out) {
     unsigned width = longest_id(results, n), passed = 0;
-    buf_printf(out, "%s%-*s  %-8s %6s  %-22s  %s%s\n", ink(s, INK_BOLD), (int)width, "exercise", "verdict", "score", "speed (modelled)", "first failing check", ink(s, INK_NONE));
+    buf_printf(out, "%s%-*s  %-8s %6s  %-22s  %s%s\n", ink(s, INK_BOLD), (int)width, "exercise", "verdict",
+               "score", "speed (modelled)", "first failing check", ink(s, INK_NONE));
     for (unsigned i = 0; i < n; i++) {
         const struct result *r = results[i];
         struct buf fault = {0}, fast = {0};
         first_fault(r, &fault);
         if (r->speed.valid) buf_printf(&fast, "%.2f of the answer's", r->speed.vs_solution);
         passed += r->verdict == V_AC;
-        buf_printf(out, "%-*s  %s%-8s%s %6.1f  %-22s  %.100s\n", (int)width, r->id, ink(s, ink_of(r->verdict)), verdict_code(r->verdict), ink(s, INK_NONE),
-                   r->score, buf_str(&fast), buf_str(&fault));
+        buf_printf(out, "%-*s  %s%-8s%s %6.1f  %-22s  %.100s\n", (int)width, r->id,
+                   ink(s, ink_of(r->verdict)), verdict_code(r->verdict), ink(s, INK_NONE), r->score,
+                   buf_str(&fast), buf_str(&fault));
         buf_free(&fault), buf_free(&fast);
     }
     buf_printf(out, "%u of %u passed\n", passed, n);

@@ -1,7 +1,9 @@
 /* result.c — see result.h. */
 #include "grader/result.h"
 
-static const struct { const char *code, *text; } verdicts[] = {
+static const struct {
+    const char *code, *text;
+} verdicts[] = {
 #define VERDICT(code, text, meaning) {#code, text},
 #include "grader/verdict.def"
 #undef VERDICT

@@ -37,10 +37,10 @@ struct speed_result {
     const char *kind;                            /* "modelled" or "measured" */
     double student_us, solution_us, baseline_us; /* 0 = unknown */
     double vs_solution, vs_baseline, of_roofline;
-    double low_us, high_us;                      /* the model's own interval for the student's time */
+    double low_us, high_us; /* the model's own interval for the student's time */
     const char *bound_by;
-    const char *size;                            /* the problem that was timed: "512 x 256 x 512" */
-    const char *note;                            /* why there is none, or what to know about it */
+    const char *size; /* the problem that was timed: "512 x 256 x 512" */
+    const char *note; /* why there is none, or what to know about it */
 };
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */
@@ -63,13 +63,13 @@ struct points {
 struct result {
     struct arena arena; /* owns every string and array below */
     const struct exercise *ex;
-    const char *id;     /* "02-coalescing/transpose" */
-    const char *file;   /* the student's file name, cleaned */
+    const char *id;   /* "02-coalescing/transpose" */
+    const char *file; /* the student's file name, cleaned */
     enum verdict verdict;
     double score, max_score;
     struct points got, full; /* before scaling */
     bool speed_counted;
-    const char *message;     /* when there are no cases: compiler's words, what went wrong; else "" */
+    const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
     struct case_result *cases;
     unsigned ncases;
     struct technique_result *technique;
@@ -81,9 +81,9 @@ struct result {
     unsigned nlines;
     struct kernel_result *kernels; /* none where ptxas could not be asked */
     unsigned nkernels;
-    double occupancy;        /* theoretical, lowest of the launches; 0 = unknown */
-    struct buf log;          /* what the submission printed and the compiler warned, cleaned */
-    struct buf source;       /* what was graded, for annotated listings */
+    double occupancy;  /* theoretical, lowest of the launches; 0 = unknown */
+    struct buf log;    /* what the submission printed and the compiler warned, cleaned */
+    struct buf source; /* what was graded, for annotated listings */
 };
 
 void result_free(struct result *r);

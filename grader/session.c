@@ -40,7 +40,8 @@ struct session {
 
 /* ---- ends of the host process ---- */
 
-static enum verdict tell(struct case_run *out, enum verdict v, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static enum verdict tell(struct case_run *out, enum verdict v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static enum verdict tell(struct case_run *out, enum verdict v, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
@@ -51,17 +52,24 @@ static enum verdict tell(struct case_run *out, enum verdict v, const char *forma
 
 static enum verdict tell_signal(struct case_run *out, int signal) {
     const char *hint = signal == SIGSEGV || signal == SIGBUS
-        ? "\nDevice pointers can't be followed on the host: only kernels may read or write what they point to." : "";
+                           ? "\nDevice pointers can't be followed on the host: only kernels may read or "
+                             "write what they point to."
+                           : "";
     return tell(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
 }
 
 static enum verdict tell_end(struct case_run *out, const struct jail_result *r) {
     switch (r->end) {
-    case JAIL_VIOLATION: return tell(out, V_SEC, "the host code made a system call that an entry has no use for; the jail stopped it");
+    case JAIL_VIOLATION:
+        return tell(out, V_SEC,
+                    "the host code made a system call that an entry has no use for; the jail stopped it");
     case JAIL_TIMEOUT: return tell(out, V_TLE, "the host code did not return within its time limit");
     case JAIL_OUTPUT: return tell(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED: return tell_signal(out, r->signal);
-    case JAIL_EXITED: return tell(out, V_RTE, "the host process ended with exit status %d instead of returning from the entry", r->code);
+    case JAIL_EXITED:
+        return tell(out, V_RTE,
+                    "the host process ended with exit status %d instead of returning from the entry",
+                    r->code);
     case JAIL_BROKEN: break;
     }
     return tell(out, V_IE, "%s", r->why);
@@ -121,10 +129,20 @@ static bool start_host(struct session *s, struct err *e) {
     struct jail_bind binds[16];
     struct jail_file file = {"submission.so", s->build->object.data, s->build->object.size};
     struct jail_fd fds[] = {{server_client_socket(s->server), 3}, {server_client_window(s->server), 4}};
-    struct jail_job job = {.kind = JAIL_HOST, .argv = argv, .env = env, .binds = binds, .files = &file, .nfiles = 1,
-        .fds = fds, .nfds = 2,
-        .limits = {.cpu_seconds = 60, .memory_bytes = 512 << 20, .file_bytes = 1 << 20, .work_bytes = 96 << 20,
-                   .processes = 8, .files = 64}};
+    struct jail_job job = {.kind = JAIL_HOST,
+                           .argv = argv,
+                           .env = env,
+                           .binds = binds,
+                           .files = &file,
+                           .nfiles = 1,
+                           .fds = fds,
+                           .nfds = 2,
+                           .limits = {.cpu_seconds = 60,
+                                      .memory_bytes = 512 << 20,
+                                      .file_bytes = 1 << 20,
+                                      .work_bytes = 96 << 20,
+                                      .processes = 8,
+                                      .files = 64}};
     const struct jail_bind *system = jail_system_binds(JAIL_HOST, &job.nbinds);
     memcpy(binds, system, job.nbinds * sizeof *system);
     binds[job.nbinds++] = (struct jail_bind){host, "/hostproc", false};
@@ -138,7 +156,8 @@ static bool start_server(struct session *s, struct err *e) {
     struct sim_options sim = {.device = s->o.device, .workers = s->o.workers, .sanitize = true};
     struct backend *b = backend_sim_open(&sim, e);
     if (!b) return false;
-    struct server_options o = {.grading = true, .max_messages = 1 << 20, .max_launches = 1 << 16, .user = s, .launched = launched};
+    struct server_options o = {
+        .grading = true, .max_messages = 1 << 20, .max_launches = 1 << 16, .user = s, .launched = launched};
     s->server = server_open(b, &o, e);
     return s->server;
 }
@@ -147,8 +166,11 @@ static bool start_server(struct session *s, struct err *e) {
 static enum verdict not_ready(struct session *s, const struct server_outcome *o, struct case_run *out) {
     struct jail_result r = {0};
     stop(s, o->end == SERVER_CLOSED ? 1 : 0, &r);
-    if (o->end == SERVER_DEADLINE) tell(out, V_TLE, "loading the program took more than %.0f s (a constructor that does not return?)", host_seconds);
-    else if (o->end == SERVER_LIMIT) tell(out, V_RTE, "the program issued too many device calls before its entry was called");
+    if (o->end == SERVER_DEADLINE)
+        tell(out, V_TLE, "loading the program took more than %.0f s (a constructor that does not return?)",
+             host_seconds);
+    else if (o->end == SERVER_LIMIT)
+        tell(out, V_RTE, "the program issued too many device calls before its entry was called");
     else if (o->end == SERVER_CLOSED) tell_end(out, &r);
     else if (o->state == WB_NO_OBJECT) tell(out, V_CE, "the compiled file does not load: %s", o->text);
     else tell(out, V_IE, "the host process did not start as it should (state %d) %s", o->state, o->text);
@@ -164,7 +186,8 @@ static enum verdict bad_module(struct session *s, const struct server_outcome *o
     s->finished = true;
     bool ours = !strcmp(server_error_name(o->error), "cudaErrorNotSupported");
     s->stuck = ours ? V_IE : V_RTE;
-    buf_printf(&s->stuck_message, ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s", o->why);
+    buf_printf(&s->stuck_message,
+               ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s", o->why);
     return tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
 }
 
@@ -177,7 +200,8 @@ static enum verdict start(struct session *s, struct case_run *out) {
         return tell(out, V_IE, "%s", e.text);
     }
     struct server_outcome o;
-    if (!server_wait_ready(s->server, server_now() + host_seconds, jail_pollfd(s->jail), &o)) return not_ready(s, &o, out);
+    if (!server_wait_ready(s->server, server_now() + host_seconds, jail_pollfd(s->jail), &o))
+        return not_ready(s, &o, out);
     return o.error ? bad_module(s, &o, out) : V_AC;
 }
 
@@ -201,8 +225,9 @@ static uint64_t address(const struct session *s, unsigned i) {
 }
 
 static unsigned wire_type(enum ex_type t) {
-    static const unsigned types[] = {[EX_I8] = WB_I8, [EX_U8] = WB_U8, [EX_I32] = WB_I32, [EX_U32] = WB_U32,
-                                     [EX_I64] = WB_I64, [EX_U64] = WB_U64, [EX_F32] = WB_F32, [EX_F64] = WB_F64};
+    static const unsigned types[] = {
+        [EX_I8] = WB_I8,   [EX_U8] = WB_U8,   [EX_I32] = WB_I32, [EX_U32] = WB_U32,
+        [EX_I64] = WB_I64, [EX_U64] = WB_U64, [EX_F32] = WB_F32, [EX_F64] = WB_F64};
     return types[t];
 }
 
@@ -219,14 +244,17 @@ static enum verdict not_recorded(struct session *s, const struct server_outcome 
     if (o->end == SERVER_CALL && o->state == WB_NO_ENTRY) {
         s->finished = true;
         s->stuck = V_CE;
-        buf_printf(&s->stuck_message, "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
+        buf_printf(&s->stuck_message,
+                   "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
                    book_entry(s->ex), o->text[0] ? "\n" : "", o->text);
         return tell(out, V_CE, "%s", buf_str(&s->stuck_message));
     }
     struct jail_result r = {0};
     bool closed = o->end == SERVER_CLOSED;
     stop(s, closed ? 1 : 0, &r);
-    if (o->end == SERVER_LIMIT) tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
+    if (o->end == SERVER_LIMIT)
+        tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s",
+             o->why);
     else if (closed) tell_end(out, &r);
     else tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
     jail_result_free(&r);
@@ -242,11 +270,13 @@ static bool write_inputs(struct session *s) {
         if (s->ex->args[i].role == EX_SCALAR || o->owner != (int)i || !o->bytes) continue;
         if (!server_write(s->server, address(s, i), o->before, o->bytes)) return false;
         /* Random bits stand in an output, and reading them counts as reading what was never written. */
-        if (s->ex->args[i].role == EX_OUT) sim_forget(backend_sim(server_backend(s->server)), address(s, i), o->bytes);
+        if (s->ex->args[i].role == EX_OUT)
+            sim_forget(backend_sim(server_backend(s->server)), address(s, i), o->bytes);
     }
     for (unsigned i = 0; i < s->ex->nargs; i++) { /* inputs inside an output */
         const struct operand *o = &s->problem.op[i];
-        bool inside = o->owner != (int)i && s->ex->args[o->owner].role == EX_OUT && s->ex->args[i].role != EX_OUT;
+        bool inside =
+            o->owner != (int)i && s->ex->args[o->owner].role == EX_OUT && s->ex->args[i].role != EX_OUT;
         if (s->ex->args[i].role == EX_SCALAR || !inside || !o->bytes) continue;
         if (!server_write(s->server, address(s, i), o->before, o->bytes)) return false;
     }
@@ -264,35 +294,43 @@ static bool read_back(struct session *s) {
 
 static void tell_reports(const struct tally *t, struct case_run *out) {
     for (unsigned i = 0; i < t->nreports && i < 3; i++) {
-        buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "", sim_fault_name(t->reports[i].fault), t->reports[i].text);
-        if (t->reports[i].count > 1) buf_printf(&out->message, " (%llu times)", (unsigned long long)t->reports[i].count);
+        buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "",
+                   sim_fault_name(t->reports[i].fault), t->reports[i].text);
+        if (t->reports[i].count > 1)
+            buf_printf(&out->message, " (%llu times)", (unsigned long long)t->reports[i].count);
     }
 }
 
-static enum verdict tell_fault(const struct session *s, const struct case_plan *plan, const struct server_outcome *o, struct case_run *out) {
+static enum verdict tell_fault(const struct session *s, const struct case_plan *plan,
+                               const struct server_outcome *o, struct case_run *out) {
     enum sim_fault f = s->tally.fault;
     tell_reports(&s->tally, out);
     if (f == SIM_FAULT_BUDGET || f == SIM_FAULT_TIME || o->end == SERVER_DEADLINE) {
-        if (!out->message.size) tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
+        if (!out->message.size)
+            tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
         return out->verdict = V_TLE;
     }
-    if (!out->message.size) tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
+    if (!out->message.size)
+        tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
     return out->verdict = V_RTE;
 }
 
 /* Did the recording do anything? If not, why it comes out wrong is plain. */
-static void explain_wrong(const struct session *s, const struct server_outcome *recorded, struct case_run *out) {
+static void explain_wrong(const struct session *s, const struct server_outcome *recorded,
+                          struct case_run *out) {
     if (recorded->error) {
         out->verdict = V_RTE;
-        buf_printf(&out->message, "\nThe call to `%s` had failed: %s (%s)%s%s", recorded->call, server_error_name(recorded->error),
-                   server_error_text(recorded->error), recorded->why[0] ? ": " : "", recorded->why);
+        buf_printf(&out->message, "\nThe call to `%s` had failed: %s (%s)%s%s", recorded->call,
+                   server_error_name(recorded->error), server_error_text(recorded->error),
+                   recorded->why[0] ? ": " : "", recorded->why);
     } else if (!recording_launches(s->recording))
-        buf_puts(&out->message, "\nThe entry launched no kernel. Results have to be computed on the device: inputs are "
-                                "drawn anew after the entry has returned, and its launches are run again with them.");
+        buf_puts(&out->message,
+                 "\nThe entry launched no kernel. Results have to be computed on the device: inputs are "
+                 "drawn anew after the entry has returned, and its launches are run again with them.");
 }
 
-static enum verdict replay_once(struct session *s, const struct case_plan *plan, const struct server_outcome *recorded,
-                                unsigned round, struct case_run *out) {
+static enum verdict replay_once(struct session *s, const struct case_plan *plan,
+                                const struct server_outcome *recorded, unsigned round, struct case_run *out) {
     struct err e = {0};
     struct server_outcome o;
     struct ex_rng rng;
@@ -301,13 +339,17 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     rng_start(&rng, s->o.seed, what, plan->index, round);
     problem_draw_buffers(&s->problem, &rng);
     tally_free(&s->tally);
-    if (!server_restart(s->server, &e) || !write_inputs(s)) return tell(out, V_IE, "%s", e.text[0] ? e.text : "cannot write the inputs");
-    if (!server_replay(s->server, s->recording, server_now() + plan->seconds, &o, &e)) return tell(out, V_IE, "%s", e.text);
+    if (!server_restart(s->server, &e) || !write_inputs(s))
+        return tell(out, V_IE, "%s", e.text[0] ? e.text : "cannot write the inputs");
+    if (!server_replay(s->server, s->recording, server_now() + plan->seconds, &o, &e))
+        return tell(out, V_IE, "%s", e.text);
     struct buf printed = {0};
     server_take_output(s->server, &printed);
-    if (round == 0 && s->log.size < LOG_LIMIT) text_clean(&s->log, buf_str(&printed), printed.size, LOG_LIMIT);
+    if (round == 0 && s->log.size < LOG_LIMIT)
+        text_clean(&s->log, buf_str(&printed), printed.size, LOG_LIMIT);
     buf_free(&printed);
-    if (o.fault || s->tally.fault != SIM_FAULT_NONE || o.end == SERVER_DEADLINE) return tell_fault(s, plan, &o, out);
+    if (o.fault || s->tally.fault != SIM_FAULT_NONE || o.end == SERVER_DEADLINE)
+        return tell_fault(s, plan, &o, out);
     if (s->tally.nreports) return tell_reports(&s->tally, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
     if (!read_back(s)) return tell(out, V_IE, "cannot read the outputs back");
@@ -324,11 +366,13 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     struct server_outcome o;
     if (!lay_out(s, &e)) return tell(out, V_IE, "%s", e.text);
     make_args(s, args);
-    if (!server_record(s->server, book_entry(s->ex), args, s->ex->nargs, server_now() + host_seconds, jail_pollfd(s->jail), &s->recording, &o))
+    if (!server_record(s->server, book_entry(s->ex), args, s->ex->nargs, server_now() + host_seconds,
+                       jail_pollfd(s->jail), &s->recording, &o))
         return not_recorded(s, &o, out);
     /* A launch that was refused is an error even where the result happens to be right. */
     if (o.error && !strcmp(o.call, "launch"))
-        return tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o.error), server_error_text(o.error), o.why);
+        return tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o.error),
+                    server_error_text(o.error), o.why);
     struct sim *sim = backend_sim(server_backend(s->server));
     sim_set_sanitize(sim, plan->sanitize);
     sim_set_sample(sim, plan->sample_warps);
@@ -342,7 +386,8 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     return v;
 }
 
-void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out) {
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
+                  struct case_run *out) {
     *out = (struct case_run){.verdict = V_AC};
     struct err e = {0};
     struct ex_rng rng;
@@ -366,8 +411,10 @@ void session_case(struct session *s, const struct ex_case *c, const struct case_
 
 /* ---- the rest ---- */
 
-struct session *session_open(const struct exercise *ex, const struct build *b, const struct session_options *o, struct err *e) {
-    if (ex->nargs > EX_ARGS) return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
+struct session *session_open(const struct exercise *ex, const struct build *b,
+                             const struct session_options *o, struct err *e) {
+    if (ex->nargs > EX_ARGS)
+        return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
     struct session *s = xcalloc(1, sizeof *s);
     s->ex = ex, s->build = b, s->o = *o;
     s->stuck = V_AC;

@@ -16,7 +16,8 @@ struct session_options {
     const struct gpu_device *device;
     const char *seed;
     unsigned workers; /* threads of a launch; 0 = one for each core */
-    const struct ptxas *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
+    const struct ptxas
+        *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
 };
 
 struct case_plan {
@@ -25,8 +26,9 @@ struct case_plan {
     uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
     double seconds;        /* for one replay */
     bool occupancy;        /* it counts: repeat the replay if registers became known during it */
-    uint64_t sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
-    unsigned index;        /* of the case, for its random numbers */
+    uint64_t
+        sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
+    unsigned index; /* of the case, for its random numbers */
 };
 
 struct case_run {
@@ -37,8 +39,10 @@ struct case_run {
 
 struct session;
 /* NULL: our own failure. A submission that cannot be loaded opens, and every case tells why. */
-struct session *session_open(const struct exercise *ex, const struct build *b, const struct session_options *o, struct err *e);
-void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out);
+struct session *session_open(const struct exercise *ex, const struct build *b,
+                             const struct session_options *o, struct err *e);
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
+                  struct case_run *out);
 /* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
 bool session_finished(const struct session *s);
 /* What the host process printed, and device printf, cleaned and limited. */

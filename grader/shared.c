@@ -34,9 +34,13 @@ const struct exercise **chosen(const struct options *o, struct err *e) {
 }
 
 const struct exercise *chosen_one(const struct options *o, struct err *e) {
-    if (o->nnames != 1) return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
+    if (o->nnames != 1)
+        return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
     const struct exercise **found = book_find(o->names[0], e), *one = found ? found[0] : NULL;
-    if (one && found[1]) err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s", o->names[0], found[0]->name), one = NULL;
+    if (one && found[1])
+        err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s", o->names[0],
+                found[0]->name),
+            one = NULL;
     free(found);
     return one;
 }
@@ -67,7 +71,8 @@ bool deliver(const struct options *o, const struct buf *text, struct err *e) {
     if (o->output) return file_write(o->output, buf_str(text), text->size, e);
     progress_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
-    return (n == text->size && fflush(stdout) == 0) || err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
+    return (n == text->size && fflush(stdout) == 0) ||
+           err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
 }
 
 int exit_status(const struct result *results, unsigned n) {

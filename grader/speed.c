@@ -17,7 +17,8 @@ struct times {
 };
 
 /* Seconds, 0 where nothing was launched, -1 where it could not be simulated; and the tally where the caller wants it. */
-static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan, struct tally *keep) {
+static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan,
+                        struct tally *keep) {
     struct case_run run;
     session_case(s, c, &plan, &run);
     double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
@@ -33,7 +34,8 @@ static bool measure(struct grading *g, const struct build *b, struct times *t) {
     struct err e = {0};
     struct ptxas registers = {0};
     ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor), &registers);
-    struct session_options so = {.device = g->o->device, .seed = "reference times", .workers = g->o->workers, .registers = &registers};
+    struct session_options so = {
+        .device = g->o->device, .seed = "reference times", .workers = g->o->workers, .registers = &registers};
     struct session *s = session_open(g->ex, b, &so, &e);
     if (s) {
         t->counted = time_case(s, &g->ex->technique_case, plan_technique, NULL);
@@ -63,7 +65,8 @@ static bool reference(struct grading *g, const char *name, const void *source, s
     struct buf entry = {0};
     if (!build_run(name, source, size, &b, &e)) return false;
     time_key(g, &b, key);
-    bool ok = b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
+    bool ok =
+        b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
     if (b.ok && !ok && (ok = measure(g, &b, t))) {
         buf_printf(&entry, "%a %a", t->timed, t->counted);
         cache_put("times", key, entry.data, entry.size);
@@ -102,7 +105,8 @@ static double roofline(const struct grading *g, const struct ex_case *c) {
     return moving > working ? moving : working;
 }
 
-static void fill_in(struct grading *g, const struct tally *own, const struct times *solution, const struct times *base, bool timed) {
+static void fill_in(struct grading *g, const struct tally *own, const struct times *solution,
+                    const struct times *base, bool timed) {
     struct speed_result *s = &g->r->speed;
     const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
     double answer = timed ? solution->timed : solution->counted, naive = timed ? base->timed : base->counted;
@@ -149,7 +153,8 @@ bool speed_run(struct grading *g) {
     if (v == V_TLE) s->note = "the timed size takes too long to be checked, so that its speed cannot count";
     if (v != V_AC) return v == V_TLE;
     baseline(g, &base);
-    double seconds = solution.timed > 0 && base.timed > 0 ? time_case(g->session, &g->ex->timed, plan_timed, &own) : -1;
+    double seconds =
+        solution.timed > 0 && base.timed > 0 ? time_case(g->session, &g->ex->timed, plan_timed, &own) : -1;
     bool timed = seconds > 0;
     if (seconds == 0) s->note = "nothing is launched at the size that is timed";
     else fill_in(g, timed ? &own : &g->tally, &solution, &base, timed);

@@ -5,11 +5,22 @@
 static struct tally_line lines[] = {
     {.file = (char *)"", .line = 0, .counters = {.sectors_load = 999, .requests_load = 1}},
     {.file = (char *)"helper.h", .line = 3, .counters = {.sectors_load = 640, .requests_load = 20}},
-    {.file = (char *)"k.cu", .line = 7, .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
-    {.file = (char *)"k.cu", .line = 9, .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
+    {.file = (char *)"k.cu",
+     .line = 7,
+     .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
+    {.file = (char *)"k.cu",
+     .line = 9,
+     .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
 };
-static struct tally tally = {.lines = lines, .nlines = 4, .launches = 2, .occupancy = 0.5,
-    .counters = {.sectors_load = 720, .requests_load = 110, .thread_stores = 15, .bank_conflicts_load = 3, .bank_conflicts_store = 4}};
+static struct tally tally = {.lines = lines,
+                             .nlines = 4,
+                             .launches = 2,
+                             .occupancy = 0.5,
+                             .counters = {.sectors_load = 720,
+                                          .requests_load = 110,
+                                          .thread_stores = 15,
+                                          .bank_conflicts_load = 3,
+                                          .bank_conflicts_store = 4}};
 
 static double value(const char *name) {
     const struct metric *m = metric_find(name);
@@ -46,7 +57,8 @@ START_TEST(blame) {
     ck_assert_uint_eq(blamed("thread_stores", "k.cu", 5, 1, true), 7);
     ck_assert_uint_eq(blamed("bank_conflicts", "k.cu", 1, 0, true), 0);
     ck_assert_uint_eq(blamed("theoretical_occupancy", "k.cu", 1, 0.9, false), 0);
-    ck_assert_uint_eq(blamed("sectors_per_request_load", "other.cu", 1, 4, true), 3); /* else any file that has a line */
+    ck_assert_uint_eq(blamed("sectors_per_request_load", "other.cu", 1, 4, true),
+                      3); /* else any file that has a line */
 }
 END_TEST
 

@@ -42,7 +42,9 @@ static void key_of(const char *what, char key[HASH_HEX]) {
     hash_hex(&h, key);
 }
 
-static void entry_path(const char *key, char *path, size_t size) { snprintf(path, size, "%s/cache/unit-test/%s", book_build(), key); }
+static void entry_path(const char *key, char *path, size_t size) {
+    snprintf(path, size, "%s/cache/unit-test/%s", book_build(), key);
+}
 
 START_TEST(cache_keeps) {
     struct err e = {0};
@@ -109,16 +111,37 @@ END_TEST
 static const struct exercise none = {.name = "none", .chapter = "99-none", .title = "no exercise"};
 
 static struct result example(void) {
-    struct result r = {.ex = &none, .verdict = V_PART, .score = 62.5, .max_score = 100, .id = "99-none/none", .file = "none.cu", .message = ""};
+    struct result r = {.ex = &none,
+                       .verdict = V_PART,
+                       .score = 62.5,
+                       .max_score = 100,
+                       .id = "99-none/none",
+                       .file = "none.cu",
+                       .message = ""};
     r.cases = arena_array(&r.arena, struct case_result, 1);
     r.cases[r.ncases++] = (struct case_result){"correctness", "1 x 2", V_AC, ""};
     r.technique = arena_array(&r.arena, struct technique_result, 1);
-    r.technique[r.ntechnique++] = (struct technique_result){.name = "check", .metric = "sectors_load", .value = 32, .limit = 4.5, .at_most = true,
-        .reason = "because", .file = "none.cu", .line = 14};
+    r.technique[r.ntechnique++] = (struct technique_result){.name = "check",
+                                                            .metric = "sectors_load",
+                                                            .value = 32,
+                                                            .limit = 4.5,
+                                                            .at_most = true,
+                                                            .reason = "because",
+                                                            .file = "none.cu",
+                                                            .line = 14};
     r.lines = arena_array(&r.arena, struct line_result, 1);
     r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}};
-    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .student_us = 2, .solution_us = 1, .baseline_us = 3, .vs_solution = 0.5,
-        .vs_baseline = 1.5, .of_roofline = 0.25, .bound_by = "DRAM", .size = "1 x 2", .note = ""};
+    r.speed = (struct speed_result){.valid = true,
+                                    .kind = "modelled",
+                                    .student_us = 2,
+                                    .solution_us = 1,
+                                    .baseline_us = 3,
+                                    .vs_solution = 0.5,
+                                    .vs_baseline = 1.5,
+                                    .of_roofline = 0.25,
+                                    .bound_by = "DRAM",
+                                    .size = "1 x 2",
+                                    .note = ""};
     r.has_counters = true;
     r.counters.sectors_load = 32;
     buf_puts(&r.log, "hello");
@@ -165,7 +188,8 @@ START_TEST(json_keys) {
     keys(ex, "id verdict score max_score cases technique speed counters log ");
     keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0), "name metric value limit file line passed ");
-    keys(json_object_get(ex, "speed"), "kind student_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
+    keys(json_object_get(ex, "speed"),
+         "kind student_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
     json_decref(o);
     result_free(&r);
 }
@@ -178,7 +202,8 @@ static bool parse(struct options *o, struct err *e, const char *line) {
     char *argv[16] = {(char *)"grader"}, *rest = NULL;
     int argc = 1;
     snprintf(text, sizeof text, "%s", line);
-    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest)) argv[argc++] = w;
+    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest))
+        argv[argc++] = w;
     argv[argc] = NULL;
     optind = 0;
     *e = (struct err){0};
@@ -190,7 +215,8 @@ static bool parse(struct options *o, struct err *e, const char *line) {
 START_TEST(command_line) {
     struct options o;
     struct err e;
-    ck_assert(parse(&o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
+    ck_assert(
+        parse(&o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
     ck_assert_str_eq(o.command, "run");
     ck_assert_uint_eq(o.nnames, 1);
     ck_assert_uint_eq(o.ndevices, 2);
@@ -198,7 +224,13 @@ START_TEST(command_line) {
     ck_assert(o.json && o.workers == 2);
     ck_assert(parse(&o, &e, "run"));
     ck_assert_uint_eq(strlen(o.seed), 32); /* drawn */
-    static const char *const wrong[] = {"", "run --frob", "run --seed", "run --threads 0", "run --threads x", "run --format xml", "run --device sim:none"};
+    static const char *const wrong[] = {"",
+                                        "run --frob",
+                                        "run --seed",
+                                        "run --threads 0",
+                                        "run --threads x",
+                                        "run --format xml",
+                                        "run --device sim:none"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ck_assert_msg(!parse(&o, &e, wrong[i]), "%s", wrong[i]);
         ck_assert_int_eq(e.kind, ERR_INPUT);
@@ -219,9 +251,14 @@ static const char *found(const char *name) {
 START_TEST(names_of_exercises) {
     struct err e = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
-    static const char *const spellings[] = {"transpose", "coalescing/transpose", "02-coalescing/transpose", "02/transpose",
-        "chapters/02-coalescing/transpose.cu", "./chapters/02-coalescing/transpose.cu"};
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) ck_assert_str_eq(found(spellings[i]), "02-coalescing/transpose");
+    static const char *const spellings[] = {"transpose",
+                                            "coalescing/transpose",
+                                            "02-coalescing/transpose",
+                                            "02/transpose",
+                                            "chapters/02-coalescing/transpose.cu",
+                                            "./chapters/02-coalescing/transpose.cu"};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        ck_assert_str_eq(found(spellings[i]), "02-coalescing/transpose");
     ck_assert(text_ends(found("02-coalescing"), " …"));
     ck_assert_ptr_nonnull(strstr(found("transpse"), "did you mean 02-coalescing/transpose"));
     ck_assert_ptr_nonnull(strstr(found("../../etc/passwd"), "no exercise"));
@@ -230,7 +267,8 @@ END_TEST
 
 START_TEST(names_of_files) {
     char name[128];
-    static const char *const plain[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu", "/x/.cu", "none.cu", "a b.cu", "none.cu", "x.c", "none.cu"};
+    static const char *const plain[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu", "/x/.cu",
+                                        "none.cu",       "a b.cu",     "none.cu",  "x.c",     "none.cu"};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i += 2) {
         grade_name(&none, plain[i], name, sizeof name);
         ck_assert_str_eq(name, plain[i + 1]);

@@ -18,8 +18,10 @@ static const struct ex_arg float_args[] = {
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
 };
-static const struct exercise floats = {.name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
-static const struct exercise tolerant = {.name = "floats", .args = float_args, .nargs = 3, .reference = doubled, .tolerance = loose};
+static const struct exercise floats = {
+    .name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
+static const struct exercise tolerant = {
+    .name = "floats", .args = float_args, .nargs = 3, .reference = doubled, .tolerance = loose};
 static const struct ex_case two_by_three = {.dim = {2, 3}};
 
 static struct ex_rng seeded(unsigned n) {
@@ -38,7 +40,8 @@ static void make(struct problem *p, const struct exercise *ex, const struct ex_c
     problem_solve(p);
     for (unsigned i = 0; i < ex->nargs; i++)
         if (p->op[i].owner == (int)i) memcpy(p->op[i].after, p->op[i].before, p->op[i].bytes);
-    for (size_t i = 0; i < p->op[0].count; i++) ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
+    for (size_t i = 0; i < p->op[0].count; i++)
+        ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
 }
 
 /* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
@@ -152,21 +155,31 @@ END_TEST
 
 /* ---- aliases ---- */
 
-static size_t ten(const struct ex_case *c) { (void)c; return 10; }
-static size_t four(const struct ex_case *c) { (void)c; return 4; }
+static size_t ten(const struct ex_case *c) {
+    (void)c;
+    return 10;
+}
+static size_t four(const struct ex_case *c) {
+    (void)c;
+    return 4;
+}
 static size_t at(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static int into_first(const struct ex_case *c) { return c->variant ? 1 : 0; }
-static void unchanged(const struct ex_case *c, void *const host[], void *const want[]) { (void)c, (void)host, (void)want; }
+static void unchanged(const struct ex_case *c, void *const host[], void *const want[]) {
+    (void)c, (void)host, (void)want;
+}
 static const struct ex_arg alias_args[] = {
     {.name = "all", .role = EX_INOUT, .type = EX_I32, .count = ten},
     {.name = "part", .role = EX_IN, .type = EX_I32, .count = four, .alias = into_first, .alias_offset = at},
 };
-static const struct exercise aliased = {.name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
+static const struct exercise aliased = {
+    .name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
 
 START_TEST(alias_points_into_its_owner) {
     struct problem p;
     struct err e = {0};
-    static const struct ex_case inside = {.dim = {6}, .variant = 1}, outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
+    static const struct ex_case inside = {.dim = {6}, .variant = 1}, outside = {.dim = {7}, .variant = 1},
+                                apart = {.dim = {6}};
     ck_assert(problem_open(&p, &aliased, &inside, &e));
     ck_assert_ptr_eq(p.op[1].before, (int32_t *)p.op[0].before + 6);
     ck_assert(p.op[1].written); /* it may change with its owner: no "input was changed" */

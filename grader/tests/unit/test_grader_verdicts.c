@@ -30,16 +30,27 @@ static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, right, 0, 3);
     tcase_add_test(technique, coalesced);
 }
-static const struct exercise plus_one = {.name = "plus_one", .chapter = "99-test", .title = "adds one", .args = args, .nargs = 3,
-    .cases = cases, .ncases = 3, .technique_case = {.dim = {1024}}, .timed = {.dim = {1 << 16}}, .reference = reference,
-    .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests};
+static const struct exercise plus_one = {.name = "plus_one",
+                                         .chapter = "99-test",
+                                         .title = "adds one",
+                                         .args = args,
+                                         .nargs = 3,
+                                         .cases = cases,
+                                         .ncases = 3,
+                                         .technique_case = {.dim = {1024}},
+                                         .timed = {.dim = {1 << 16}},
+                                         .reference = reference,
+                                         .points = {.correctness = 40, .technique = 30, .speed = 30},
+                                         .tests = tests};
 
 /* ---- submissions ---- */
 
-#define KERNEL(body) "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; " body " }\n"
+#define KERNEL(body)                                                                                         \
+    "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + "                 \
+    "threadIdx.x; " body " }\n"
 #define ENTRY(body) "extern \"C\" void plus_one(int *out, const int *in, int n) { " body " }\n"
-#define LAUNCH "if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);"
-#define GOOD KERNEL("if (i < n) out[i] = in[i] + 1;")
+#define LAUNCH      "if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);"
+#define GOOD        KERNEL("if (i < n) out[i] = in[i] + 1;")
 
 static const struct submission {
     const char *source;
@@ -47,8 +58,11 @@ static const struct submission {
     const char *says;
 } submissions[] = {
     {GOOD ENTRY(LAUNCH), V_AC, ""},
-    {KERNEL("if (i < n) { int j = (i % 32) * (n / 32) + i / 32; if (n % 32) j = i; out[j] = in[j] + 1; }") ENTRY(LAUNCH), V_PART, ""},
-    {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA, "1 of 33 elements of `out` are wrong"},
+    {KERNEL("if (i < n) { int j = (i % 32) * (n / 32) + i / 32; if (n % 32) j = i; out[j] = in[j] + 1; }")
+         ENTRY(LAUNCH),
+     V_PART, ""},
+    {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA,
+     "1 of 33 elements of `out` are wrong"},
     {ENTRY(""), V_WA, "launched no kernel"},
     {KERNEL("if (i < n) out[i] = in[i] + 1") ENTRY(LAUNCH), V_CE, "expected a \";\""},
     {GOOD "void plus_one(int *out, const int *in, int n) { " LAUNCH "}", V_CE, "extern \"C\""},
@@ -57,23 +71,32 @@ static const struct submission {
     {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
     {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
-    {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE, "host pointer"},
+    {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
+     "host pointer"},
     {ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE, "crashed"},
-    {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
-           "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"), V_RTE, "must not read device memory back"},
+    {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, "
+                                 "cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
+                                 "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"),
+     V_RTE, "must not read device memory back"},
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
-    {"#include <stdio.h>\n" GOOD ENTRY("for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH), V_OLE, "1 MiB"},
-    {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC, "jail stopped it"},
+    {"#include <stdio.h>\n" GOOD ENTRY(
+         "for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
+     V_OLE, "1 MiB"},
+    {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC,
+     "jail stopped it"},
     {"#include \"/etc/passwd\"\n" GOOD ENTRY(LAUNCH), V_CE, "/etc/passwd: No such file"},
-    {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD ENTRY(LAUNCH), V_CE, "/etc/passwd"},
+    {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD ENTRY(
+         LAUNCH),
+     V_CE, "/etc/passwd"},
 };
 enum { N = sizeof submissions / sizeof *submissions };
 
 static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
-    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ncases; i++)
+        buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
 }
 
 static void grade_all(struct result *results) {
@@ -99,8 +122,11 @@ START_TEST(each_verdict) {
         struct buf text = {0};
         everything(&results[i], &text);
         bool ok = results[i].verdict == submissions[i].verdict && strstr(buf_str(&text), submissions[i].says);
-        if (!ok) buf_printf(&wrong, "\n%s: expected %s, \"%s\", got %.600s", submissions[i].source, verdict_code(submissions[i].verdict), submissions[i].says, buf_str(&text));
-        if (submissions[i].verdict != V_AC && submissions[i].verdict != V_PART && results[i].score != 0) buf_puts(&wrong, "\na score for a wrong submission");
+        if (!ok)
+            buf_printf(&wrong, "\n%s: expected %s, \"%s\", got %.600s", submissions[i].source,
+                       verdict_code(submissions[i].verdict), submissions[i].says, buf_str(&text));
+        if (submissions[i].verdict != V_AC && submissions[i].verdict != V_PART && results[i].score != 0)
+            buf_puts(&wrong, "\na score for a wrong submission");
         buf_free(&text);
         result_free(&results[i]);
     }

@@ -14,8 +14,13 @@
 #include <unistd.h>
 
 static struct jail_job base(enum jail_kind kind) {
-    struct jail_job j = {.kind = kind, .limits = {.cpu_seconds = 3, .memory_bytes = 256 << 20, .file_bytes = 1 << 20,
-        .work_bytes = 4 << 20, .processes = 16, .files = 64}};
+    struct jail_job j = {.kind = kind,
+                         .limits = {.cpu_seconds = 3,
+                                    .memory_bytes = 256 << 20,
+                                    .file_bytes = 1 << 20,
+                                    .work_bytes = 4 << 20,
+                                    .processes = 16,
+                                    .files = 64}};
     j.binds = jail_system_binds(kind, &j.nbinds);
     return j;
 }
@@ -93,14 +98,18 @@ START_TEST(sees_nothing_of_the_machine) {
 END_TEST
 
 START_TEST(root_is_read_only) {
-    struct jail_result r = shell("for p in /x /usr/lib/x /usr/bin/x /dev/x /etc/x; do touch $p && echo $p; done 2>/dev/null; touch /work/x && echo only", NULL);
+    struct jail_result r = shell("for p in /x /usr/lib/x /usr/bin/x /dev/x /etc/x; do touch $p && echo $p; "
+                                 "done 2>/dev/null; touch /work/x && echo only",
+                                 NULL);
     ck_assert_str_eq(buf_str(&r.output), "only\n");
     jail_result_free(&r);
 }
 END_TEST
 
 START_TEST(folder_is_limited) {
-    struct jail_result r = shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || break; i=$((i+1)); done; echo $i", NULL);
+    struct jail_result r = shell(
+        "i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || break; i=$((i+1)); done; echo $i",
+        NULL);
     int files = atoi(buf_str(&r.output));
     for (const char *p = buf_str(&r.output); *p; p++)
         if (*p == '\n' && p[1]) files = atoi(p + 1);
@@ -134,7 +143,10 @@ START_TEST(survivors_die) {
 }
 END_TEST
 
-static int crash(void *data) { (void)data, raise(SIGSEGV); return 0; }
+static int crash(void *data) {
+    (void)data, raise(SIGSEGV);
+    return 0;
+}
 static int print_much(void *data) {
     char line[4096];
     (void)data;
@@ -142,9 +154,18 @@ static int print_much(void *data) {
     for (;;)
         if (write(1, line, sizeof line) < 0) return 0;
 }
-static int open_socket(void *data) { (void)data; return socket(AF_INET, SOCK_STREAM, 0) >= 0; }
-static int trace(void *data) { (void)data; return (int)syscall(SYS_ptrace, 0, 0, 0, 0); }
-static int make_namespace(void *data) { (void)data; return fork() >= 0 && syscall(SYS_unshare, 0x10000000) == 0; }
+static int open_socket(void *data) {
+    (void)data;
+    return socket(AF_INET, SOCK_STREAM, 0) >= 0;
+}
+static int trace(void *data) {
+    (void)data;
+    return (int)syscall(SYS_ptrace, 0, 0, 0, 0);
+}
+static int make_namespace(void *data) {
+    (void)data;
+    return fork() >= 0 && syscall(SYS_unshare, 0x10000000) == 0;
+}
 static int eat_memory(void *data) {
     (void)data;
     for (int i = 0; i < 1024; i++) {
