@@ -68,6 +68,8 @@ static void add_shape(struct tally *t, const struct server_launch *l) {
     t->blocks += blocks;
     t->threads += blocks * b[0] * b[1] * b[2];
     if (shared > t->shared_bytes) t->shared_bytes = shared;
+    if (info.registers > t->registers) t->registers = info.registers;
+    if (info.spill_bytes > t->spill_bytes) t->spill_bytes = info.spill_bytes;
 }
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {

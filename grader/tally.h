@@ -15,6 +15,7 @@ struct tally {
     unsigned launches;
     double blocks, threads; /* summed over the launches */
     double shared_bytes;    /* of a block, static and dynamic: most of the launches */
+    double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
     struct sim_counters counters;
     struct tally_line *lines; /* sorted by tally_sort */
     unsigned nlines, capacity;
