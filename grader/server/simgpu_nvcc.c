@@ -74,21 +74,30 @@ static bool copy_arguments(struct command *c, int argc, char **argv, struct err 
     return true;
 }
 
+static bool complete(struct command *c, char *nvcc, char *library, int argc, char **argv, struct err *e) {
+    static char *const own[] = {"-cudart", "none", "-lineinfo"};
+    c->argv[c->argc++] = nvcc;
+    if (!copy_arguments(c, argc, argv, e)) return false;
+    for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
+    if (!c->architecture) {
+        c->argv[c->argc++] = "-gencode";
+        c->argv[c->argc++] = "arch=compute_90,code=compute_90";
+    }
+    if (c->link) c->argv[c->argc++] = library;
+    return true;
+}
+
 int simgpu_nvcc(int argc, char **argv) {
-    static char nvcc[4200], library[4200];
+    char nvcc[4200], library[4200];
     struct err e = {0};
     struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
     bool ok = simgpu_path(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
-              simgpu_path(library, sizeof library, "lib/libwbcudart.a", &e);
-    c.argv[c.argc++] = nvcc;
-    if (!ok || !copy_arguments(&c, argc, argv, &e)) return fprintf(stderr, "simgpu nvcc: %s\n", e.text), 2;
-    char *own[] = {"-cudart", "none", "-lineinfo"};
-    for (unsigned i = 0; i < 3; i++) c.argv[c.argc++] = own[i];
-    if (!c.architecture) {
-        c.argv[c.argc++] = "-gencode";
-        c.argv[c.argc++] = "arch=compute_90,code=compute_90";
+              simgpu_path(library, sizeof library, "lib/libwbcudart.a", &e) &&
+              complete(&c, nvcc, library, argc, argv, &e);
+    if (ok) {
+        execv(nvcc, c.argv);
+        err_set(&e, ERR_SYSTEM, "%s: %s", nvcc, strerror(errno));
     }
-    if (c.link) c.argv[c.argc++] = library;
-    execv(nvcc, c.argv);
-    return fprintf(stderr, "simgpu nvcc: %s: %s\n", nvcc, strerror(errno)), 2;
+    free(c.argv);
+    return fprintf(stderr, "simgpu nvcc: %s\n", e.text), 2;
 }

@@ -177,29 +177,39 @@ static int serve_program(struct run *run, char **argv, struct err *e) {
     return status;
 }
 
-static bool write_counters(struct run *run, const struct run_options *o, struct err *e) {
+/* Before the program runs, so that it does not run in vain. */
+static bool open_counters(struct run *run, FILE **out, struct err *e) {
+    const struct run_options *o = run->options;
+    *out = NULL;
+    if (!o->counters) return true;
+    *out = o->counters_file ? fopen(o->counters_file, "we") : stderr;
+    if (!*out) return err_set(e, ERR_SYSTEM, "%s: %s", o->counters_file, strerror(errno));
+    run->counters = counter_log_new(o->counters, o->device);
+    return true;
+}
+
+static bool write_counters(struct run *run, FILE *out, struct err *e) {
     if (!run->counters) return true;
-    FILE *out = o->counters_file ? fopen(o->counters_file, "w") : stderr;
-    if (!out) return err_set(e, ERR_SYSTEM, "%s: %s", o->counters_file, strerror(errno));
     counter_log_end(run->counters, out);
     bool ok = !ferror(out);
     if (out != stderr) ok = !fclose(out) && ok;
-    return ok || err_set(e, ERR_SYSTEM, "%s: cannot write", o->counters_file ? o->counters_file : "standard error");
+    return ok || err_set(e, ERR_SYSTEM, "cannot write the counters: %s", strerror(errno));
 }
 
 int simgpu_run(int argc, char **argv) {
     struct err e = {0};
+    FILE *out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
     int program = parse(&o, argc, argv, &e);
     if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
     if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
+    if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     run.reports = report_log_new();
-    if (o.counters) run.counters = counter_log_new(o.counters, o.device);
     int status = serve_program(&run, argv + program, &e);
     report_log_end(run.reports);
-    if (status < 0 || !write_counters(&run, &o, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    if (!write_counters(&run, out, &e) || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     return end_like(status);
 }
 
