@@ -1,5 +1,5 @@
-/* client.c — the connection to the device server. All state is here: in the grader's host process, which exports
- * these functions, the student's object uses that copy and shares the connection. */
+/* client.c — the connection to the device server. All state is here: in the grader's host process, which
+ * exports these functions, the student's object uses that copy and shares the connection. */
 #include "grader/runtime/client.h"
 
 #include <errno.h>
@@ -86,14 +86,17 @@ static int no_device(const char *why) {
 
 /* ---- where the two descriptors come from ---- */
 
-/* Another copy of this runtime in the same process, in a library that was loaded later, has connected already. */
+/* Another copy of this runtime in the same process, in a library that was loaded later, has connected
+ * already. */
 static bool share_connection(void) {
     int pid, fd, window;
     unsigned long long inode;
     struct stat st;
     const char *text = getenv(WB_ENV_CONNECTED);
-    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid()) return false;
-    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode) return false; /* from before an exec */
+    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid())
+        return false;
+    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode)
+        return false; /* from before an exec */
     socket_fd = fd;
     window_fd = window;
     return true;
@@ -115,7 +118,8 @@ union control {
 static bool send_descriptor(int to, int fd) {
     union control control = {0};
     struct iovec part = {"c", 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -128,7 +132,8 @@ static int receive_descriptor(int from) {
     union control control;
     char byte;
     struct iovec part = {&byte, 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     int fd = -1;
     if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1) return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
@@ -178,7 +183,8 @@ static int connect_locked(void) {
     last_seq = (uint32_t)session_pid << 8; /* answers to an earlier process are told apart */
     struct wb_req_hello q = {.version = WB_VERSION, .pid = (uint32_t)session_pid};
     struct wb_rep_hello p;
-    struct wb_call c = {.op = WB_OP_hello, .request = &q, .request_size = sizeof q, .reply = &p, .reply_size = sizeof p};
+    struct wb_call c = {
+        .op = WB_OP_hello, .request = &q, .request_size = sizeof q, .reply = &p, .reply_size = sizeof p};
     error = exchange_locked(&c);
     if (error) return error;
     session.base = p.base;

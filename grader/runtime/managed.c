@@ -1,13 +1,15 @@
 /* managed.c — managed memory, and what happens when the host touches a device address.
  *
- * Theory of operation. The address range of the device is reserved in this process, without access. Managed memory
- * has one address on both sides: its pages in the reservation are made accessible, and all managed memory is at any
- * moment either with the host (pages readable and writable, the device's bytes stale) or with the device (pages
- * without access). Before the device looks at memory, the host's bytes are written there; when the host touches
- * managed memory that is with the device, the fault handler fetches the bytes and lets the host go on. Moving it
- * all, always, is simple and correct, not fast; and memory that was moved counts as initialised.
+ * Theory of operation. The address range of the device is reserved in this process, without access. Managed
+ * memory has one address on both sides: its pages in the reservation are made accessible, and all managed
+ * memory is at any moment either with the host (pages readable and writable, the device's bytes stale) or
+ * with the device (pages without access). Before the device looks at memory, the host's bytes are written
+ * there; when the host touches managed memory that is with the device, the fault handler fetches the bytes
+ * and lets the host go on. Moving it all, always, is simple and correct, not fast; and memory that was moved
+ * counts as initialised.
  *
- * Any other touch of a device address is the classic mistake, and ends the program with a message that says so. */
+ * Any other touch of a device address is the classic mistake, and ends the program with a message that says
+ * so. */
 #include "grader/runtime/runtime.h"
 
 #include <signal.h>
@@ -97,8 +99,8 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
     sigaction(signal_number, &previous, NULL);
 }
 
-/* Called once, when the device is known. Where address space is too tight for the reservation, faults still come:
- * nothing else is mapped there. */
+/* Called once, when the device is known. Where address space is too tight for the reservation, faults still
+ * come: nothing else is mapped there. */
 void wb_reserve(uint64_t start, uint64_t bytes) {
     base = start;
     span = bytes;

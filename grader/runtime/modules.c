@@ -1,5 +1,6 @@
-/* modules.c — what nvcc's generated constructors register: fat binaries, kernels, variables. Device code travels to
- * the server when something of it is first used; while grading, at once, so that every entry finds the same device. */
+/* modules.c — what nvcc's generated constructors register: fat binaries, kernels, variables. Device code
+ * travels to the server when something of it is first used; while grading, at once, so that every entry finds
+ * the same device. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>
@@ -181,7 +182,8 @@ void **__cudaRegisterFatBinary(void *wrapper) {
 
 void __cudaRegisterFatBinaryEnd(void **handle) {
     int error;
-    if (!getenv(WB_ENV_WINDOW)) return; /* not grading; and who forks before the first real use has no device yet */
+    if (!getenv(WB_ENV_WINDOW))
+        return; /* not grading; and who forks before the first real use has no device yet */
     const struct wb_session *s = wb_session(&error);
     if (s && s->grading) load((struct wb_module *)handle);
 }
@@ -216,7 +218,8 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 
 static void add_variable(void **handle, const void *host, void **managed, const char *name) {
     struct variable *v = allocate(sizeof *v);
-    *v = (struct variable){.host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
+    *v = (struct variable){
+        .host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
     wb_lock();
     v->next = variables;
     variables = v;

@@ -18,7 +18,9 @@ static cudaError_t give(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { return give(pool, &default_pool, device); }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+    return give(pool, &default_pool, device);
+}
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return give(pool, current_pool, device); }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
@@ -83,7 +85,8 @@ static cudaError_t hint(const void *p, cudaStream_t s) {
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, struct cudaMemLocation to, unsigned flags, cudaStream_t s) {
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, struct cudaMemLocation to, unsigned flags,
+                                 cudaStream_t s) {
     (void)n, (void)to, (void)flags;
     return hint(p, s);
 }
@@ -101,11 +104,13 @@ cudaError_t cudaMemAdvise(const void *p, size_t n, enum cudaMemoryAdvise advice,
     return hint(p, 0);
 }
 #if CUDART_VERSION >= 12020
-cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t n, struct cudaMemLocation to, unsigned flags, cudaStream_t s) {
+cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t n, struct cudaMemLocation to, unsigned flags,
+                                    cudaStream_t s) {
     (void)n, (void)to, (void)flags;
     return hint(p, s);
 }
-cudaError_t cudaMemAdvise_v2(const void *p, size_t n, enum cudaMemoryAdvise advice, struct cudaMemLocation where) {
+cudaError_t cudaMemAdvise_v2(const void *p, size_t n, enum cudaMemoryAdvise advice,
+                             struct cudaMemLocation where) {
     (void)n, (void)advice, (void)where;
     return hint(p, 0);
 }

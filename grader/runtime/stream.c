@@ -1,7 +1,7 @@
-/* stream.c — streams, events and host callbacks. The device runs commands in the order of the calls, one after
- * another, which is an order that any use of streams allows; so a stream is a handle, waiting for one is over at
- * once, and an event is the device's time at its record. That time is modelled (see docs/architecture.md): it
- * holds kernels only, not copies, and no time of the host. */
+/* stream.c — streams, events and host callbacks. The device runs commands in the order of the calls, one
+ * after another, which is an order that any use of streams allows; so a stream is a handle, waiting for one
+ * is over at once, and an event is the device's time at its record. That time is modelled (see
+ * docs/architecture.md): it holds kernels only, not copies, and no time of the host. */
 #include "grader/runtime/runtime.h"
 
 #include <stdio.h>
@@ -134,7 +134,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
     if (!error) error = check_event(e);
-    if (!error && e->at.graph) error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
+    if (!error && e->at.graph)
+        error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
     else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
     return wb_return(error);
 }
@@ -268,10 +269,14 @@ static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    return elapsed(ms, start, end);
+}
 
 /* Toolkits from 12.8 on rename it in the header. */
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
-cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
+cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    return elapsed(ms, start, end);
+}
 
 cudaError_t cudaDeviceSynchronize(void) { return wb_return(wb_sync()); }

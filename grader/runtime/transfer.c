@@ -1,5 +1,5 @@
-/* transfer.c — moving bytes through the window: between host and device, within the device, within the host. All
- * copies are `rows` rows of `width` bytes; a plain copy is one row. */
+/* transfer.c — moving bytes through the window: between host and device, within the device, within the host.
+ * All copies are `rows` rows of `width` bytes; a plain copy is one row. */
 #include "grader/runtime/runtime.h"
 
 #include <string.h>
@@ -55,7 +55,8 @@ int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t wid
     return error;
 }
 
-static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                          size_t rows) {
     struct wb_req_copy q = {.to = (uint64_t)to, .to_pitch = to_pitch, .from = (uint64_t)from,
                             .from_pitch = from_pitch, .width = width, .rows = rows};
     return wb_ask(copy, &q, NULL);

@@ -41,7 +41,8 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
 
 static void sim_backend_unload(struct backend *b, void *module) { sim_unload(backend_sim(b), module); }
 
-static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
+static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name,
+                                    struct backend_kernel *out) {
     (void)b;
     const struct sim_kernel *k = sim_find_kernel(module, name);
     out->handle = k;
@@ -140,7 +141,9 @@ static void sim_backend_time_limit(struct backend *b, double seconds) {
     sim_set_budget(s->sim, s->options.instruction_budget, limit);
 }
 
-static void sim_backend_take_output(struct backend *b, struct buf *out) { sim_take_output(backend_sim(b), out); }
+static void sim_backend_take_output(struct backend *b, struct buf *out) {
+    sim_take_output(backend_sim(b), out);
+}
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name

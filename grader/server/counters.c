@@ -1,5 +1,5 @@
-/* counters.c — counters of a run, as text or JSON (the schema is in docs/architecture.md). A line's counters add up
- * to the launch's. */
+/* counters.c — counters of a run, as text or JSON (the schema is in docs/architecture.md). A line's counters
+ * add up to the launch's. */
 #include "grader/server/simgpu.h"
 
 #include <jansson.h>
@@ -67,7 +67,8 @@ static json_t *launch_json(const struct server_launch *l) {
     json_object_set_new(o, "grid", triple(l->launch->grid));
     json_object_set_new(o, "block", triple(l->launch->block));
     json_object_set_new(o, "fault", json_string(sim_fault_name(r->fault)));
-    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us", json_real(l->result->seconds * 1e6));
+    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us",
+                        json_real(l->result->seconds * 1e6));
     json_object_set_new(o, "theoretical_occupancy", json_real(r->theoretical_occupancy));
     json_object_set_new(o, "counters", counters_json(&r->counters));
     json_object_set_new(o, "lines", lines_json(r));
@@ -101,9 +102,9 @@ static void line_text(struct buf *b, const struct sim_line *l) {
 static void launch_text(struct buf *b, const struct server_launch *l) {
     const uint32_t *g = l->launch->grid, *t = l->launch->block;
     const struct sim_result *r = &l->result->sim;
-    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n", l->kernel, g[0], g[1],
-               g[2], t[0], t[1], t[2], l->result->measured ? "measured" : "modelled", l->result->seconds * 1e6,
-               r->theoretical_occupancy * 100);
+    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n", l->kernel, g[0],
+               g[1], g[2], t[0], t[1], t[2], l->result->measured ? "measured" : "modelled",
+               l->result->seconds * 1e6, r->theoretical_occupancy * 100);
     for (unsigned i = 0; i < NCOUNTERS; i++)
         if (value(&r->counters, i))
             buf_printf(b, "  %-28s %llu\n", counters[i].name, (unsigned long long)value(&r->counters, i));
@@ -177,8 +178,8 @@ bool report_log_end(struct report_log *log) {
     for (unsigned i = 0; i < log->n; i++) {
         const struct seen *s = &log->seen[i];
         if (s->more)
-            fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n", sim_fault_name(s->fault), s->kernel,
-                    (unsigned long long)s->more, (unsigned long long)s->launches);
+            fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n", sim_fault_name(s->fault),
+                    s->kernel, (unsigned long long)s->more, (unsigned long long)s->launches);
         free(s->kernel);
     }
     free(log->seen);

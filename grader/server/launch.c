@@ -1,5 +1,6 @@
-/* launch.c — kernel launches: checked as a CUDA runtime would, then run, or, while recording, only checked. A fault
- * poisons the context: as on a GPU, the launch itself succeeded and every later call returns the error. */
+/* launch.c — kernel launches: checked as a CUDA runtime would, then run, or, while recording, only checked. A
+ * fault poisons the context: as on a GPU, the launch itself succeeded and every later call returns the error.
+ */
 #include "grader/server/internal.h"
 
 #include <string.h>
@@ -36,8 +37,8 @@ static void run(struct server *s, const struct server_kernel *k, const struct ba
 static int check(struct server *s, const struct server_kernel *k, const struct wb_req_launch *q,
                  const struct backend_launch *l) {
     if (l->param_bytes != k->k.info.param_bytes)
-        return refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u", k->name,
-                      l->param_bytes, k->k.info.param_bytes);
+        return refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u",
+                      k->name, l->param_bytes, k->k.info.param_bytes);
     struct err e = {0};
     if (q->dynamic_shared <= UINT32_MAX) {
         int error = s->backend->ops->check(s->backend, l, &e);
@@ -86,8 +87,8 @@ int on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail,
     return error;
 }
 
-int on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail, struct wb_rep_occupancy *p,
-                 struct buf *out) {
+int on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail,
+                 struct wb_rep_occupancy *p, struct buf *out) {
     (void)tail, (void)out;
     const struct server_kernel *k = kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;

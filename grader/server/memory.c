@@ -1,5 +1,6 @@
-/* memory.c — the device server's memory messages. A two-dimensional range is checked as a whole before anything is
- * touched. While grading, device memory flows one way: the client may fill temporaries, it may not look. */
+/* memory.c — the device server's memory messages. A two-dimensional range is checked as a whole before
+ * anything is touched. While grading, device memory flows one way: the client may fill temporaries, it may
+ * not look. */
 #include "grader/server/internal.h"
 
 #include <stdlib.h>
@@ -26,8 +27,9 @@ static int check_range(struct server *s, const char *what, uint64_t address, uin
     uint64_t bytes;
     if (!extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
     if (!bytes || inside_one(s, address, bytes)) return 0;
-    return refuse(s, WB_cudaErrorInvalidValue, "%s: %llu bytes at 0x%llx do not lie in one allocation of the device",
-                  what, (unsigned long long)bytes, (unsigned long long)address);
+    return refuse(s, WB_cudaErrorInvalidValue,
+                  "%s: %llu bytes at 0x%llx do not lie in one allocation of the device", what,
+                  (unsigned long long)bytes, (unsigned long long)address);
 }
 
 static const struct own_buffer *own_at(const struct server *s, uint64_t address) {
@@ -56,7 +58,8 @@ int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) 
     snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
     if (*address) return add_live(s, *address, q->bytes), 0;
-    return refuse(s, WB_cudaErrorMemoryAllocation, "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
+    return refuse(s, WB_cudaErrorMemoryAllocation,
+                  "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
                   (unsigned long long)q->bytes, (unsigned long long)s->backend->ops->memory_used(s->backend),
                   (unsigned long long)s->backend->memory_bytes);
 }
@@ -79,7 +82,9 @@ int do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data
     bool ok = true;
     if (!q->width || !q->rows) return 0;
     if (q->pitch == q->width || q->rows == 1)
-        return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
+        return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows)
+                   ? 0
+                   : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
         ok = s->backend->ops->write(s->backend, q->address + r * q->pitch, data + r * q->width, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
@@ -100,7 +105,9 @@ int do_copy(struct server *s, const struct wb_req_copy *q) {
     if (!q->width || !q->rows) return 0;
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
-        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
+        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
+                   ? 0
+                   : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
         ok = s->backend->ops->copy(s->backend, q->to + r * q->to_pitch, q->from + r * q->from_pitch, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
@@ -120,9 +127,10 @@ int on_alloc_managed(struct server *s, const struct wb_req_alloc_managed *q, str
                      struct wb_rep_alloc_managed *p, struct buf *out) {
     (void)tail, (void)out;
     if (s->options.grading)
-        return refuse(s, WB_cudaErrorNotPermitted,
-                      "managed and mapped memory let the host see what the device computes, which an exercise's "
-                      "entry must not: use cudaMalloc for temporaries");
+        return refuse(
+            s, WB_cudaErrorNotPermitted,
+            "managed and mapped memory let the host see what the device computes, which an exercise's "
+            "entry must not: use cudaMalloc for temporaries");
     return do_alloc(s, &(struct wb_req_alloc){q->bytes}, &p->address);
 }
 
@@ -131,8 +139,8 @@ int on_free(struct server *s, const struct wb_req_free *q, struct tail tail, str
     (void)tail, (void)p, (void)out;
     for (unsigned i = 0; i < s->nown; i++)
         if (q->address == s->own[i].address)
-            return refuse(s, WB_cudaErrorNotPermitted, "`%s` belongs to the exercise: its entry must not free it",
-                          s->own[i].name);
+            return refuse(s, WB_cudaErrorNotPermitted,
+                          "`%s` belongs to the exercise: its entry must not free it", s->own[i].name);
     int error = do_free(s, q);
     if (!error) record(s, WB_OP_free, q, sizeof *q, (struct tail){0}, 0);
     return error;
@@ -168,7 +176,8 @@ int on_write(struct server *s, const struct wb_req_write *q, struct tail tail, s
     const struct own_buffer *own = own_at(s, q->address);
     if (own && s->options.grading)
         return refuse(s, WB_cudaErrorNotPermitted,
-                      "`%s` belongs to the exercise: its entry must compute on the device, not copy from the host into it",
+                      "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
+                      "host into it",
                       own->name);
     if (!s->recording) return do_write(s, q, s->window);
     uint8_t *copy = xmalloc(bytes + 1); /* what is recorded must be what was written */
@@ -186,9 +195,10 @@ int on_read(struct server *s, const struct wb_req_read *q, struct tail tail, str
     int error = check_range(s, "copy to the host", q->address, q->pitch, q->width, q->rows);
     if (error) return error;
     if (s->options.grading)
-        return refuse(s, WB_cudaErrorNotPermitted,
-                      "an exercise's entry must not read device memory back: the grader records what it launches and "
-                      "runs that again with other data; let a kernel make the decision");
+        return refuse(
+            s, WB_cudaErrorNotPermitted,
+            "an exercise's entry must not read device memory back: the grader records what it launches and "
+            "runs that again with other data; let a kernel make the decision");
     if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;

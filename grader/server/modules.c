@@ -1,5 +1,5 @@
-/* modules.c — the device server's modules, kernels and symbols. Handles are table indices plus one; a client that
- * invents one gets cudaErrorInvalidResourceHandle. */
+/* modules.c — the device server's modules, kernels and symbols. Handles are table indices plus one; a client
+ * that invents one gets cudaErrorInvalidResourceHandle. */
 #include "grader/server/internal.h"
 
 #include <stdlib.h>
@@ -55,7 +55,8 @@ int on_module_load(struct server *s, const struct wb_req_module_load *q, struct 
                    struct wb_rep_module_load *p, struct buf *out) {
     (void)tail, (void)out;
     if (!s->upload || q->bytes != s->upload_bytes) return WB_cudaErrorInvalidValue;
-    if (s->nmodules == MAX_MODULES) return refuse(s, WB_cudaErrorMemoryAllocation, "more than %d modules", MAX_MODULES);
+    if (s->nmodules == MAX_MODULES)
+        return refuse(s, WB_cudaErrorMemoryAllocation, "more than %d modules", MAX_MODULES);
     struct err e = {0};
     void *module = NULL;
     int error = s->backend->ops->load(s->backend, s->upload, s->upload_bytes, &module, &e);
@@ -142,10 +143,11 @@ int on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q, struc
     if (!k) return WB_cudaErrorInvalidResourceHandle;
     uint64_t most = s->backend->device->shared_per_block;
     if (q->max_dynamic_shared > most || q->max_dynamic_shared + k->k.info.static_shared > most)
-        return refuse(s, WB_cudaErrorInvalidValue,
-                      "kernel `%.200s`: %llu bytes of dynamic and %u of static shared memory; a block has at most %llu",
-                      k->name, (unsigned long long)q->max_dynamic_shared, k->k.info.static_shared,
-                      (unsigned long long)most);
+        return refuse(
+            s, WB_cudaErrorInvalidValue,
+            "kernel `%.200s`: %llu bytes of dynamic and %u of static shared memory; a block has at most %llu",
+            k->name, (unsigned long long)q->max_dynamic_shared, k->k.info.static_shared,
+            (unsigned long long)most);
     k->max_dynamic_shared = (uint32_t)q->max_dynamic_shared;
     return 0;
 }

@@ -1,8 +1,10 @@
-/* record.c — recordings: the messages that an entry issued and that were carried out, kept as they came, with the
- * data that went with them; and their replay, without the client, through the same functions that served it.
+/* record.c — recordings: the messages that an entry issued and that were carried out, kept as they came, with
+ * the data that went with them; and their replay, without the client, through the same functions that served
+ * it.
  *
- * Why a replay meets the same addresses: a device that was reset gives the same addresses for the same calls. The
- * exercise's own buffers are allocated first, then each replay repeats the entry's allocations and compares. */
+ * Why a replay meets the same addresses: a device that was reset gives the same addresses for the same calls.
+ * The exercise's own buffers are allocated first, then each replay repeats the entry's allocations and
+ * compares. */
 #include "grader/server/internal.h"
 
 #include <stdlib.h>
@@ -48,7 +50,8 @@ static size_t append(struct recording *r, const void *data, size_t size) {
     return at;
 }
 
-void record(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail, uint64_t result) {
+void record(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
+            uint64_t result) {
     struct recording *r = s->recording;
     if (!r) return;
     if (r->bytes.size + size + tail.size > s->options.max_recorded_bytes) {
@@ -120,8 +123,8 @@ static void printable(char *out, size_t size, struct tail t) {
     out[n] = 0;
 }
 
-int on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail, struct wb_rep_next_call *p,
-                 struct buf *out) {
+int on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail,
+                 struct wb_rep_next_call *p, struct buf *out) {
     (void)p, (void)out;
     if (!s->options.grading || q->state >= WB_CALL_STATE_COUNT) return WB_cudaErrorNotPermitted;
     s->waiting = true;
@@ -161,8 +164,8 @@ bool server_wait_ready(struct server *s, double deadline, int watch, struct serv
     return out->end == SERVER_CALL && out->state == WB_READY;
 }
 
-bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
-                   int watch, struct recording **recording, struct server_outcome *out) {
+bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
+                   double deadline, int watch, struct recording **recording, struct server_outcome *out) {
     *recording = NULL;
     *out = (struct server_outcome){.end = SERVER_CLOSED};
     if (!s->waiting) return false;
@@ -217,8 +220,9 @@ bool server_replay(struct server *s, const struct recording *r, double deadline,
         int error = replay_one(s, r, c, &result);
         if (error && deadline && server_now() >= deadline) out->end = SERVER_DEADLINE;
         else if (error || result != c->result)
-            ok = err_set(e, ERR_INTERNAL, "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx",
-                         i, op_name(c->op), server_error_name(error), (unsigned long long)result,
+            ok = err_set(e, ERR_INTERNAL,
+                         "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx", i,
+                         op_name(c->op), server_error_name(error), (unsigned long long)result,
                          (unsigned long long)c->result);
     }
     out->fault = s->poison;

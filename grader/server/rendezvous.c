@@ -1,6 +1,6 @@
-/* rendezvous.c — where the processes of a run come for a device. All inherit one datagram socket; a process that wants
- * a device makes a socket pair and sends one end here. So each has a connection, a server and a device of its own, as
- * each process on a GPU has a context of its own. */
+/* rendezvous.c — where the processes of a run come for a device. All inherit one datagram socket; a process
+ * that wants a device makes a socket pair and sends one end here. So each has a connection, a server and a
+ * device of its own, as each process on a GPU has a context of its own. */
 #include "grader/server/simgpu.h"
 
 #include <errno.h>
@@ -92,7 +92,8 @@ static int receive(int fd) {
     } control;
     char byte;
     struct iovec part = {&byte, 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     if (recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0) return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof(int)))

@@ -97,8 +97,8 @@ void server_leaks(const struct server *s, struct buf *out) {
     uint64_t bytes = 0;
     if (!s->nlive) return;
     for (unsigned i = 0; i < s->nlive; i++) bytes += s->live[i].bytes;
-    buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)", s->nlive,
-               s->nlive > 1 ? "s" : "", (unsigned long long)bytes, s->live[0].number,
+    buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)",
+               s->nlive, s->nlive > 1 ? "s" : "", (unsigned long long)bytes, s->live[0].number,
                (unsigned long long)s->live[0].bytes);
 }
 

@@ -1,5 +1,5 @@
-/* simgpu_run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device server in
- * this process, serves it, and ends as the program ended. */
+/* simgpu_run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
+ * server in this process, serves it, and ends as the program ended. */
 #include "grader/server/simgpu.h"
 
 #include <errno.h>
@@ -56,7 +56,9 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
-        o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
+        o->counters = !strcmp(value, "text")   ? COUNTERS_TEXT
+                      : !strcmp(value, "json") ? COUNTERS_JSON
+                                               : COUNTERS_NONE;
         return o->counters || err_set(e, ERR_INPUT, "--counters %s: text or json", value);
     }
     if (!strcmp(name, "--schedule")) {
@@ -65,11 +67,13 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
                err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
     }
     if (!strcmp(name, "--workers")) {
-        if (!parse_number(value, 1, 256, &number)) return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
+        if (!parse_number(value, 1, 256, &number))
+            return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
         return o->workers = (unsigned)number, true;
     }
     if (!strcmp(name, "--memory")) {
-        if (!parse_number(value, 1, 65536, &number)) return err_set(e, ERR_INPUT, "--memory %s: from 1 to 65536", value);
+        if (!parse_number(value, 1, 65536, &number))
+            return err_set(e, ERR_INPUT, "--memory %s: from 1 to 65536", value);
         return o->memory = (uint64_t)number << 20, true;
     }
     if (!strcmp(name, "--timeout")) {
@@ -204,7 +208,8 @@ int simgpu_run(int argc, char **argv) {
     if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
+    if (!run.device)
+        return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     run.reports = report_log_new();
     int status = serve_program(&run, argv + program, &e);
@@ -216,11 +221,12 @@ int simgpu_run(int argc, char **argv) {
 int simgpu_devices(int argc, char **argv) {
     (void)argv;
     if (argc) return fprintf(stderr, "usage: simgpu devices\n"), 2;
-    printf("%-10s %-28s %5s %4s %8s %10s %10s %8s\n", "name", "device", "cc", "SMs", "clock", "L2", "memory", "bandwidth");
+    printf("%-10s %-28s %5s %4s %8s %10s %10s %8s\n", "name", "device", "cc", "SMs", "clock", "L2", "memory",
+           "bandwidth");
     for (unsigned i = 0; device_at(i); i++) {
         const struct gpu_device *d = device_at(i);
-        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name, d->full_name, d->cc_major,
-               d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
+        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name, d->full_name,
+               d->cc_major, d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
                (double)d->dram_bytes / (1 << 30), d->dram_rate * 1e-12);
     }
     return 0;

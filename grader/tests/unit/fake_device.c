@@ -56,7 +56,8 @@ static bool fake_find_kernel(struct backend *b, void *module, const char *name, 
     return out->handle;
 }
 
-static bool fake_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes) {
+static bool fake_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
+                             uint64_t *bytes) {
     (void)b, (void)module;
     *address = FAKE_BASE;
     *bytes = 16;
@@ -88,7 +89,8 @@ static bool fake_free(struct backend *b, uint64_t address) {
 static bool fake_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct fake *f = fake_of(b);
     for (unsigned i = 0; i < f->nblocks; i++)
-        if (f->blocks[i].live && address >= f->blocks[i].start && address < f->blocks[i].start + f->blocks[i].size) {
+        if (f->blocks[i].live && address >= f->blocks[i].start &&
+            address < f->blocks[i].start + f->blocks[i].size) {
             *start = f->blocks[i].start;
             *bytes = f->blocks[i].size;
             return true;
@@ -193,7 +195,8 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
     f->server = server_open(fake_device(), &o, &e);
     if (!f->server) die("%s", e.text); /* not ck_assert: fuzzers use this too */
     f->window_bytes = o.window_bytes;
-    f->window = mmap(NULL, o.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server_client_window(f->server), 0);
+    f->window =
+        mmap(NULL, o.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server_client_window(f->server), 0);
     if (f->window == MAP_FAILED) die("no memory for the window");
     if (with_thread && pthread_create(&f->thread, NULL, serve, f)) die("no thread");
 }
@@ -212,8 +215,8 @@ size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *fram
     return n > 0 ? (size_t)n : 0;
 }
 
-int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail, void *p,
-                size_t np) {
+int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail,
+                void *p, size_t np) {
     _Alignas(8) uint8_t out[WB_FRAME], in[WB_FRAME];
     struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail)};
     memcpy(out, &h, sizeof h);
@@ -241,7 +244,8 @@ uint64_t fixture_kernel(struct fixture *f, const char *name) {
     memcpy(f->window, "FAKE", 4);
     ck_assert_int_eq(ASK(f, upload, (&(struct wb_req_upload){0, 4, 4}), NULL), 0);
     ck_assert_int_eq(ASK(f, module_load, &(struct wb_req_module_load){4}, &m), 0);
-    ck_assert_int_eq(ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)), 0);
+    ck_assert_int_eq(ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)),
+                     0);
     return k.kernel;
 }
 

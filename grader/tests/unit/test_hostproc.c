@@ -1,5 +1,6 @@
-/* test_hostproc.c — the host process, a student's object and the simulated GPU together, without the jail: arguments
- * arrive as they were sent, recordings replay with other data, and no entry can do more than end itself. */
+/* test_hostproc.c — the host process, a student's object and the simulated GPU together, without the jail:
+ * arguments arrive as they were sent, recordings replay with other data, and no entry can do more than end
+ * itself. */
 #include "common/file.h"
 #include "grader/server/server.h"
 #include "grader/tests/unit/unit.h"
@@ -41,8 +42,10 @@ static void build_object(void) {
     snprintf(library, sizeof library, "%s/lib/libwbcudart.a", b);
     if (changed(object) > changed(source) && changed(object) > changed(library)) return;
     snprintf(command, sizeof command,
-             "%s/cuda/bin/nvcc -shared -Xcompiler -fPIC -cudart none -lineinfo -gencode arch=compute_90,code=compute_90 "
-             "%s %s -o %s", b, source, library, object);
+             "%s/cuda/bin/nvcc -shared -Xcompiler -fPIC -cudart none -lineinfo -gencode "
+             "arch=compute_90,code=compute_90 "
+             "%s %s -o %s",
+             b, source, library, object);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -115,13 +118,19 @@ static uint64_t bits(const void *p, size_t n) {
 #define ARG(id, type, value) {id, 0, bits(&(type){value}, sizeof(type))}
 
 START_TEST(test_argument_types) {
-    struct wb_arg args[] = {
-        {WB_PTR, 0, 0},
-        ARG(WB_I8, int8_t, -100), ARG(WB_U8, uint8_t, 200), ARG(WB_I16, int16_t, -30000), ARG(WB_U16, uint16_t, 60000),
-        ARG(WB_I32, int32_t, -2000000000), ARG(WB_U32, uint32_t, 4000000000u), ARG(WB_I64, int64_t, -(1ll << 50)),
-        ARG(WB_U64, uint64_t, 1ull << 52), ARG(WB_F32, float, 0.25f), ARG(WB_F64, double, -1e300)};
-    static const double want[] = {-200, 400, -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0, 0.5,
-                                  -2e300, 1};
+    struct wb_arg args[] = {{WB_PTR, 0, 0},
+                            ARG(WB_I8, int8_t, -100),
+                            ARG(WB_U8, uint8_t, 200),
+                            ARG(WB_I16, int16_t, -30000),
+                            ARG(WB_U16, uint16_t, 60000),
+                            ARG(WB_I32, int32_t, -2000000000),
+                            ARG(WB_U32, uint32_t, 4000000000u),
+                            ARG(WB_I64, int64_t, -(1ll << 50)),
+                            ARG(WB_U64, uint64_t, 1ull << 52),
+                            ARG(WB_F32, float, 0.25f),
+                            ARG(WB_F64, double, -1e300)};
+    static const double want[] = {
+        -200, 400, -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0, 0.5, -2e300, 1};
     struct server_outcome o;
     struct recording *r;
     struct err e = {0};

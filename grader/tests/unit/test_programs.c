@@ -1,7 +1,8 @@
-/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run: what they print must
- * be what grader/tests/programs/NAME.expected says. Lines at the top of NAME.cu say what else holds:
- *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N     // stderr: TEXT THAT MUST OCCUR
- * A program that is newer than its source, our runtime and simgpu is not built again. */
+/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run: what they
+ * print must be what grader/tests/programs/NAME.expected says. Lines at the top of NAME.cu say what else
+ * holds:
+ *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N     // stderr: TEXT THAT MUST
+ * OCCUR A program that is newer than its source, our runtime and simgpu is not built again. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -97,8 +98,8 @@ static void compare(const char *name, const char *program) {
     contents(path, &got);
     snprintf(path, sizeof path, "%s/%s.expected", folder, name);
     contents(path, &want);
-    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name, buf_str(&got),
-                  buf_str(&want));
+    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name,
+                  buf_str(&got), buf_str(&want));
     buf_free(&got);
     buf_free(&want);
 }
@@ -126,7 +127,8 @@ START_TEST(test_program) {
     ck_assert_msg(dir_make(program, &e), "%s", e.text);
     snprintf(program, sizeof program, "%s/tests/programs/%s", build_folder(), name);
     build(name, &w, program);
-    int status = shell("%s/simgpu run %s %s >%s.out 2>%s.err", build_folder(), w.run, program, program, program);
+    int status =
+        shell("%s/simgpu run %s %s >%s.out 2>%s.err", build_folder(), w.run, program, program, program);
     compare(name, program);
     check_stderr(name, program, &w);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -1,4 +1,5 @@
-/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles, ranges, floods. */
+/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles, ranges, floods.
+ */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 
@@ -64,8 +65,10 @@ START_TEST(test_window) {
     ck_assert_int_eq(write_bytes(p, 65536, 65536, 1), 0);
     ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL),
+                     WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL),
                      WB_cudaErrorMemoryAllocation);
 }

@@ -1,4 +1,5 @@
-/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading refuses. */
+/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading refuses.
+ */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 
@@ -8,7 +9,8 @@
 static struct fixture f;
 static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
 static void open_grading(void) {
-    fixture_open(&f, (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20}, false);
+    fixture_open(
+        &f, (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20}, false);
 }
 static void close_all(void) { fixture_close(&f); }
 
@@ -29,12 +31,15 @@ END_TEST
 START_TEST(test_hello) {
     struct wb_rep_hello h;
     uint64_t p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION + 1, 1}), &h), WB_cudaErrorInsufficientDriver);
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION + 1, 1}), &h),
+                     WB_cudaErrorInsufficientDriver);
     ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 1}), &h), 0);
     ck_assert_uint_eq(h.window_bytes, 64 << 10);
-    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue); /* gone with its process */
+    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL),
+                     WB_cudaErrorInvalidValue); /* gone with its process */
     p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 1}), &h), 0); /* a library of the same process */
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){WB_VERSION, 1}), &h),
+                     0); /* a library of the same process */
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), 0);
 }
 END_TEST
