@@ -20,7 +20,7 @@ struct run_options {
     unsigned workers;
     bool sanitize, hostile_schedule, leaks;
     double timeout;
-    uint64_t memory;
+    uint64_t memory, budget;
 };
 
 struct run {
@@ -41,7 +41,8 @@ static const char usage[] =
     "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
     "  --memory MIB            device memory (2048)\n"
-    "  --timeout SECONDS       of wall clock for one kernel (60)\n";
+    "  --timeout SECONDS       of wall clock for one kernel (60)\n"
+    "  --budget N              warp instructions for one kernel (no limit)\n";
 
 /* ---- options ---- */
 
@@ -75,6 +76,10 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         if (!parse_number(value, 1, 65536, &number))
             return err_set(e, ERR_INPUT, "--memory %s: from 1 to 65536", value);
         return o->memory = (uint64_t)number << 20, true;
+    }
+    if (!strcmp(name, "--budget")) {
+        if (!parse_number(value, 1, 1e18, &number)) return err_set(e, ERR_INPUT, "--budget %s: at least 1", value);
+        return o->budget = (uint64_t)number, true;
     }
     if (!strcmp(name, "--timeout")) {
         if (!parse_number(value, 0.001, 1e6, &o->timeout))
@@ -147,6 +152,7 @@ static struct server *open_device(void *user, int connection) {
         .hostile_schedule = o->hostile_schedule,
         .memory_limit = o->memory,
         .time_budget = o->timeout,
+        .instruction_budget = o->budget,
     };
     struct server_options options = {.user = run, .launched = launched, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);

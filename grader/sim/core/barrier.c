@@ -36,6 +36,7 @@ static void release(struct exec *x, u32 id, const struct barrier *b) {
             if (f->state != FRAG_AT_BARRIER || f->barrier != id) continue;
             put_result(x, &block->warps[i], f, &x->worker->launch->ops[f->pc], b);
             f->state = FRAG_READY;
+            f->met = 1;
             f->pc++;
             f->turn = 0;
         }
@@ -70,10 +71,27 @@ void barrier_check(struct exec *x) {
         if (x->block->barriers[id].used) check_one(x, id);
 }
 
-static bool diverged(const struct warp *w, const struct fragment *f, u32 id) {
-    for (u32 i = 0; i < w->nfrag; i++)
-        if (&w->frag[i] != f && w->frag[i].state == FRAG_AT_BARRIER && w->frag[i].barrier == id && w->frag[i].pc != f->pc) return true;
+/* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source. */
+static bool same_place(const struct exec *x, u32 a, u32 b) {
+    const struct launch *l = x->worker->launch;
+    const struct ptx_loc *p = &l->module->ptx->locs[l->ops[a].loc], *q = &l->module->ptx->locs[l->ops[b].loc];
+    return a == b || (p->line && p->line == q->line && p->file == q->file);
+}
+
+static bool diverged(const struct exec *x, const struct warp *w, const struct fragment *f, u32 id) {
+    for (u32 i = 0; i < w->nfrag; i++) {
+        const struct fragment *g = &w->frag[i];
+        if (g != f && g->state == FRAG_AT_BARRIER && g->barrier == id && !same_place(x, g->pc, f->pc)) return true;
+    }
     return false;
+}
+
+/* The lanes of a warp may come to bar.arrive one after another; the warp counts when the last of them has. */
+static void arrive(struct warp *w, struct fragment *f, struct barrier *b, u32 id) {
+    w->arrived[id] |= f->mask;
+    if (w->live & ~w->arrived[id]) return;
+    w->arrived[id] = 0;
+    b->arrived++;
 }
 
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
@@ -83,7 +101,7 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
         report_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id, "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;
     }
-    if (diverged(x->warp, f, id)) {
+    if (diverged(x, x->warp, f, id)) {
         report_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, id, "waits at barrier %u while lanes of the same warp wait for it at another place", id);
         return;
     }
@@ -92,7 +110,7 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     b->expected = count;
     if (d->red) reduce(x, f, d, b);
     if (d->arrive) {
-        b->arrived++;
+        arrive(x->warp, f, b, id);
         f->pc++;
     } else {
         f->state = FRAG_AT_BARRIER;

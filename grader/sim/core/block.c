@@ -16,7 +16,7 @@ static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 static size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->granule_shift) + 32) * sizeof(u32); }
 
 struct block_layout {
-    size_t warps, values, shared, written, race_write, race_read, specials, frames, local, total;
+    size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, total;
 };
 
 static struct block_layout layout(const struct launch *l) {
@@ -31,6 +31,7 @@ static struct block_layout layout(const struct launch *l) {
     b.specials = at, at += (size_t)l->nwarps * W_SLOTS * SLOT_BYTES;
     b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
+    b.local_written = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.total = at;
     return b;
 }
@@ -100,6 +101,7 @@ bool block_allocate(struct launch *l, struct block *b) {
         w->specials = p + at.specials + (size_t)i * W_SLOTS * SLOT_BYTES;
         w->frames = p + at.frames + (size_t)i * l->warp_frame_bytes;
         w->local = p + at.local + (size_t)i * l->thread_local_bytes * 32;
+        w->local_written = p + at.local_written + (size_t)i * l->thread_local_bytes * 32;
         fill_specials(l, (u32 *)w->specials, i);
     }
     return true;
@@ -147,7 +149,8 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
         u32 threads = l->nthreads - i * 32;
         fragments_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
         for (u32 z = 0; z < l->code->nzeroed; z++) memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);
-        if (l->code->max_local) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
+        if (l->code->local_bytes) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
+        if (l->code->local_bytes && l->sanitize) memset(b->warps[i].local_written, 0, (size_t)l->code->local_bytes * 32);
     }
 }
 

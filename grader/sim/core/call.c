@@ -44,6 +44,14 @@ static void zero_unassigned(const struct code *c, unsigned char *frame, u32 mask
     }
 }
 
+/* A function's local variables are unwritten each time it is entered. */
+static void forget_locals(struct exec *x, const struct context *at, const struct code *c, u32 mask) {
+    for (u32 i = at->local / 4; x->sanitize && i < (at->local + c->local_bytes) / 4; i++) {
+        u32 *row = (u32 *)(x->warp->local_written + i * 128);
+        for (u32 l = 0; l < 32; l++) row[l] = (mask >> l & 1) ? 0 : row[l];
+    }
+}
+
 static u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 /* Lanes of f call function `code`. */
@@ -64,6 +72,7 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
     for (u32 i = 0; i < d->nargs; i++)
         copy_words(callee + c->formals[i].offset, caller + d->args[i].offset, smaller(c->formals[i].bytes, d->args[i].bytes), f->mask);
     zero_unassigned(c, callee, f->mask);
+    if (c->local_bytes) forget_locals(x, &x->worker->contexts[context], c, f->mask);
     f->context = context;
     f->pc = c->first_op;
 }

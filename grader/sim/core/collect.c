@@ -160,22 +160,6 @@ static bool mask_is_sound(struct exec *x, const struct warp *w, const struct op 
     return true;
 }
 
-void collect_arrive(struct exec *x, struct fragment *f, const struct op *o) {
-    struct warp *w = x->warp;
-    u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
-    if (lanes != f->mask) fragment_split(w, f, f->mask & ~lanes, f->pc), collect_arrive(x, &w->frag[w->nfrag - 1], o);
-    if (x->faulted || !mask_is_sound(x, w, o, lanes, members)) return;
-    if ((members & w->live) != lanes) {
-        f->state = FRAG_COLLECTING;
-        return;
-    }
-    struct exchange e = {.a = {0}};
-    bring(x, w, f, &e, lanes);
-    compute(x, o, &e, lanes);
-    deliver(x, w, f, &e, lanes);
-    f->pc++;
-}
-
 /* ---- lanes that wait at different places ---- */
 
 static bool meets(const struct exec *x, const struct fragment *a, const struct fragment *b) {
@@ -197,14 +181,33 @@ static bool try_group(struct exec *x, struct warp *w, struct fragment *first) {
         lanes |= f->mask;
     }
     if ((members & w->live) & ~lanes) return false;
+    if (members & ~w->live) mask_is_sound(x, w, op_of(x, first), first->mask, members); /* some left meanwhile */
     for (u32 i = 0; i < n; i++) bring(x, w, group[i], &e, group[i]->mask);
     compute(x, op_of(x, first), &e, lanes);
     for (u32 i = 0; i < n; i++) {
         deliver(x, w, group[i], &e, group[i]->mask);
         group[i]->state = FRAG_READY;
+        group[i]->met = 1;
         group[i]->pc++;
     }
     return true;
+}
+
+void collect_arrive(struct exec *x, struct fragment *f, const struct op *o) {
+    struct warp *w = x->warp;
+    u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
+    if (lanes != f->mask) fragment_split(w, f, f->mask & ~lanes, f->pc), collect_arrive(x, &w->frag[w->nfrag - 1], o);
+    if (x->faulted || !mask_is_sound(x, w, o, lanes, members)) return;
+    if ((members & w->live) != lanes) {
+        f->state = FRAG_COLLECTING;
+        try_group(x, w, f); /* at once: other lanes of the warp may spin until these go on */
+        return;
+    }
+    struct exchange e = {.a = {0}};
+    bring(x, w, f, &e, lanes);
+    compute(x, o, &e, lanes);
+    deliver(x, w, f, &e, lanes);
+    f->pc++;
 }
 
 bool collect_resolve(struct exec *x, struct warp *w) {

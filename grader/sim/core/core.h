@@ -165,6 +165,7 @@ struct fragment {
     u32 context; /* call stack: index into the worker's contexts */
     u8 state;
     u8 barrier;
+    u8 met;      /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
     u64 turn;    /* when it last ran: for fairness */
 };
 enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_COLLECTING };
@@ -179,13 +180,15 @@ struct warp {
     u32 index, live, nfrag;
     struct fragment frag[32];
     unsigned char *frames, *specials, *local;
+    unsigned char *local_written; /* a byte for each of local, in the same order */
     u64 executed;     /* warp instructions, for the budget */
+    u32 arrived[16];  /* lanes that came to each barrier by bar.arrive, until all have */
     u32 interval;     /* between barriers of the warp, for races */
 };
 
 struct barrier {
     bool used;
-    u32 arrived;  /* warps that came by bar.arrive */
+    u32 arrived;  /* warps that came by bar.arrive, with all their lanes */
     u32 expected; /* threads; 0 = all of the block that have not exited */
     u32 reduced[2]; /* threads whose predicate is true; threads */
 };
@@ -300,7 +303,7 @@ struct launch {
     atomic_int over;           /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
-    bool sanitize;
+    bool sanitize, hostile;
     bool races_global;  /* note blocks' accesses to global memory */
     u32 granule_shift;  /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
     unsigned nworkers;

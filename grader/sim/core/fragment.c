@@ -3,8 +3,14 @@
  * Choice. Deepest call first, then the earliest place in the code: lanes that lag catch up, and all meet at the first
  * place that they share. That alone would let lanes that spin on an earlier place starve the one that they wait for; so
  * a fragment that ran PATIENCE instructions while others were ready goes behind them in turn. Both rules depend on
- * nothing but the program, so a run can be repeated exactly. */
+ * nothing but the program, so a run can be repeated exactly.
+ *
+ * The hostile schedule shows what a program relies on that the language does not promise: diverged fragments stay apart
+ * until a rendezvous (.sync, a block barrier) brings them together, and which of them runs next is drawn by lot, from a
+ * sequence that is the same in each run. */
 #include "grader/sim/core/core.h"
+
+#include <string.h>
 
 enum { PATIENCE = 2000 };
 
@@ -13,13 +19,15 @@ void fragments_start(struct warp *w, u32 lanes, u32 pc) {
     w->nfrag = lanes ? 1 : 0;
     w->frag[0] = (struct fragment){.pc = pc, .mask = lanes};
     w->executed = 0;
+    memset(w->arrived, 0, sizeof w->arrived);
 }
 
-static void merge(struct warp *w) {
+static void merge(struct warp *w, bool hostile) {
     for (u32 i = 0; i < w->nfrag; i++)
         for (u32 j = i + 1; j < w->nfrag;) {
             struct fragment *a = &w->frag[i], *b = &w->frag[j];
             bool same = a->pc == b->pc && a->context == b->context && a->state == b->state && a->state == FRAG_READY;
+            same = same && (!hostile || (a->met && b->met));
             if (!same) {
                 j++;
                 continue;
@@ -36,8 +44,22 @@ static bool before(const struct worker *k, const struct fragment *a, const struc
     return da != db ? da > db : a->pc < b->pc;
 }
 
+/* One of those that can run, by lot. */
+static struct fragment *draw(struct warp *w) {
+    u32 ready = 0, ready_index[32];
+    for (u32 i = 0; i < w->nfrag; i++)
+        if (w->frag[i].state == FRAG_READY) ready_index[ready++] = i;
+    if (!ready) return NULL;
+    u64 lot = (w->executed * 32 + w->index + 1) * 0x9e3779b97f4a7c15ull;
+    struct fragment *f = &w->frag[ready_index[(lot >> 33) % ready]];
+    f->met = 0;
+    return f;
+}
+
 struct fragment *fragment_pick(struct worker *k, struct warp *w) {
-    if (w->nfrag > 1) merge(w);
+    bool hostile = k->launch->hostile;
+    if (w->nfrag > 1) merge(w, hostile);
+    if (hostile) return draw(w);
     struct fragment *best = NULL;
     for (u32 i = 0; i < w->nfrag; i++)
         if (w->frag[i].state == FRAG_READY && (!best || before(k, &w->frag[i], best))) best = &w->frag[i];
@@ -46,6 +68,7 @@ struct fragment *fragment_pick(struct worker *k, struct warp *w) {
 
 void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc) {
     struct fragment *n = &w->frag[w->nfrag++];
+    f->met = 0;
     *n = *f;
     n->mask = lanes;
     n->pc = pc;

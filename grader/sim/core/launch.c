@@ -200,6 +200,7 @@ static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     const struct sim_module *m = r->kernel->module;
     *l = (struct launch){.sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
+    l->hostile = s->options.hostile_schedule;
     l->nthreads = r->block[0] * r->block[1] * r->block[2];
     l->nwarps = (l->nthreads + 31) / 32;
     l->shared_bytes = ((l->code->static_shared + 15) & ~15u) + r->dynamic_shared;

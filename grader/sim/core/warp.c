@@ -94,8 +94,10 @@ static void branch_table(struct exec *x, struct warp *w, struct fragment *f, con
 static void leave(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     u32 lanes = f->mask & guard_mask(x, o);
     f->pc = pc + 1;
-    if (lanes) fragment_end(w, f, lanes);
-    if (lanes) barrier_check(x);
+    if (!lanes) return;
+    fragment_end(w, f, lanes);
+    if (w->nfrag > 1) collect_resolve(x, w); /* those that waited for these lanes do so no longer */
+    barrier_check(x);
 }
 
 static void guarded(struct exec *x, struct warp *w, struct fragment **f, const struct op *o, u32 pc) {

@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) void addresses(const struct exec *x
         LANES ea[l] = imm;
     } else if (d->address32) {
         const u32 *A = at(x, o->src[0]);
-        LANES ea[l] = (u64)A[l] + imm;
+        LANES ea[l] = A[l] + (u32)imm; /* wraps at 32 bits */
     } else {
         const u64 *A = at(x, o->src[0]);
         LANES ea[l] = A[l] + imm;
@@ -347,6 +347,36 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
     return true;
 }
 
+static unsigned char *local_byte(unsigned char *rows, u64 at, u32 lane) { return rows + (at / 4 * 32 + lane) * 4 + at % 4; }
+
+/* A load is told if nothing wrote any of its bytes: one that covers a structure's padding is not. */
+static void shadow_local(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+    u32 span = (u32)d->width * d->count;
+    unsigned char *written = x->warp->local_written;
+    ACTIVE(mask) {
+        unsigned char any = 0;
+        for (u32 i = 0; i < span; i++)
+            if (d->verb == MEM_LOAD) any |= *local_byte(written, ea[l] + i, l);
+            else *local_byte(written, ea[l] + i, l) = 1;
+        if (d->verb != MEM_LOAD || any) continue;
+        report_fault(x, SIM_FAULT_UNINITIALISED, o, l, ea[l], "reads %u bytes of local memory that nothing wrote, at offset %llu", span,
+                     (unsigned long long)ea[l]);
+    }
+}
+
+/* The same for whole words at one offset: a row of the shadow for each. */
+static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u64 offset, u32 mask) {
+    u32 words = (u32)d->width * d->count / 4;
+    u32 *row = (u32 *)(x->warp->local_written + offset / 4 * 128), missing = 0, any[32] = {0};
+    if (d->width < 4 || offset % 4) return false;
+    for (u32 w = 0; w < words; w++)
+        if (d->verb == MEM_LOAD) LANES any[l] |= row[w * 32 + (u32)l];
+        else LANES row[w * 32 + (u32)l] = (mask >> l & 1) ? 0x01010101 : row[w * 32 + (u32)l];
+    if (d->verb != MEM_LOAD) return true;
+    LANES missing |= any[l] ? 0 : 1u << l;
+    return !(missing & mask);
+}
+
 static void access_local(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
@@ -362,7 +392,9 @@ static void access_local(struct exec *x, const struct op *o, const struct mem_de
     }
     if (!mask) return;
     unsigned char *rows = x->warp->local;
-    if (m->valid && m->shape == SHAPE_UNIFORM && local_rows(x, d, rows, ea[__builtin_ctz(mask)], mask)) return;
+    bool uniform = m->valid && m->shape == SHAPE_UNIFORM;
+    if (x->sanitize && !(uniform && shadow_local_rows(x, d, ea[__builtin_ctz(mask)], mask))) shadow_local(x, o, d, ea, mask);
+    if (uniform && local_rows(x, d, rows, ea[__builtin_ctz(mask)], mask)) return;
     ACTIVE(mask) for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, ea[l] + e * d->width, l, e);
 }
 
