@@ -71,7 +71,7 @@ bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n,
     snprintf(path, sizeof path, "%s/ptxas-%s", cache ? cache : "", key);
     bool known = cache && file_read(path, 1 << 20, &out, &ignored), ok = known || run_on_text(text, n, arch, ptxas, &out, e);
     if (ok) take(m, buf_str(&out));
-    if (ok && !known && cache && make_folders(cache, &ignored)) file_write(path, out.data, out.size, &ignored);
+    if (ok && !known && cache && dir_make(cache, &ignored)) file_write(path, out.data, out.size, &ignored);
     buf_free(&out);
     return ok;
 }

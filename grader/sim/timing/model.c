@@ -1,5 +1,5 @@
-/* model.c — the first, simple time model: the slowest of the resources that a launch uses, plus the launch itself.
- * Its error is not known yet; every figure that it gives is labelled `modelled`. */
+/* model.c — time from a launch's counters alone: the slowest of the resources that it uses, plus the launch itself. For
+ * launches of which nothing was traced; estimate.c has the model proper. */
 #include "grader/sim/timing/timing.h"
 
 struct limit {
@@ -36,6 +36,7 @@ void time_model(const struct gpu_device *d, const struct sim_launch *l, const st
     sort_limits(limits, N);
     double busy = limits[0].seconds + 0.3 * limits[1].seconds, latency = (d->lat_dram + 200.0) / d->clock_hz;
     out->seconds = d->launch_seconds + latency + busy;
+    out->note = "from counters alone";
     out->low = out->seconds / 2;
     out->high = out->seconds * 2;
     for (unsigned i = 0; i < 3; i++) {

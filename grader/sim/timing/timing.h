@@ -10,15 +10,24 @@ struct gpu_device {
     double clock_hz;
     unsigned warps_per_sm, blocks_per_sm, registers_per_sm;
     unsigned shared_per_sm, shared_per_block, shared_reserved;
-    unsigned lat_l1, lat_l2, lat_dram, lat_shared;
+    unsigned l1_bytes; /* of an SM; from compute capability 7 on, shared memory takes its part of it */
+    unsigned lat_alu, lat_l1, lat_l2, lat_dram, lat_shared;
     uint64_t l2_bytes, dram_bytes;
     double l2_rate, dram_rate;
     unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
     double launch_seconds;
+    const char *sources; /* one letter for each figure, see device_source */
 };
 
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */
 const struct gpu_device *device_at(unsigned i);         /* NULL after the last */
+
+/* The figures of a device, for listing: name with unit, value, where it comes from. False after the last. */
+struct device_figure {
+    const char *name, *source;
+    double value;
+};
+bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure *out);
 
 /* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
 unsigned occupancy_blocks(const struct gpu_device *d, unsigned threads, unsigned registers, unsigned shared_bytes,
@@ -28,9 +37,40 @@ struct time_estimate {
     double seconds;          /* modelled */
     double low, high;        /* an honest interval around it */
     const char *bound_by[3]; /* what limits, the nearest first */
-    double share[3];         /* of the time that the limit accounts for, 0..1 */
+    double share[3];         /* how near each is to being all that limits, 0..1 */
+    double dram_bytes;       /* moved, modelled; 0 = not known */
+    double l1_hits, l2_hits; /* rates by sector, 0..1 */
+    const char *note;        /* what widens the interval, or "" */
 };
 
-/* Modelled time of one launch from its counters. */
+/* Terms of the model; leaving one out is what the ablation in docs/time-model.md does. X(id, text) */
+#define TIME_TERMS(X)                                                                                        \
+    X(LAUNCH, "launch overhead") X(ISSUE, "instruction issue") X(UNITS, "arithmetic units")                   \
+    X(SHARED, "shared-memory passes") X(PASSES, "L1 bank and tag passes") X(CACHE, "L1 cache")                \
+    X(L2, "L2 bandwidth") X(DRAM, "DRAM bandwidth") X(ATOMICS, "atomics per address")                        \
+    X(LATENCY, "latencies") X(BARRIERS, "barriers") X(TAIL, "last wave")                                     \
+    X(SCHEDULING, "ptxas: order of instructions") X(LOWERING, "ptxas: machine instructions")                 \
+    X(MERGING, "ptxas: wide shared loads")
+enum time_term {
+#define X(id, text) TERM_##id,
+    TIME_TERMS(X)
+#undef X
+    TIME_TERM_COUNT
+};
+#define TERM_BIT(id) (1u << TERM_##id)
+
+struct time_options {
+    unsigned without;     /* TERM_BIT of terms to leave out */
+    bool warm;            /* L2 holds what fits of the data: a launch repeated in a loop */
+    bool whole;           /* execute every block, so that memory is as the launch leaves it; else a sample */
+    uint64_t most_warp_instructions; /* of a sample; 0 = 6 million */
+};
+
+/* Runs the launch, or a sample of its blocks, and models its time. Counters are those of the whole launch (scaled up
+ * from a sample). False: nothing could be sampled (a fault, a budget): the result says why, there is no estimate. */
+bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
+                 struct time_estimate *t);
+
+/* From a launch's counters alone, without latencies and caches: rough, where nothing was sampled. */
 void time_model(const struct gpu_device *d, const struct sim_launch *l, const struct sim_result *r,
                 struct time_estimate *out);

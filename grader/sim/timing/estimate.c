@@ -1,0 +1,213 @@
+/* estimate.c — the time of a launch: a sample of its blocks, their traces, a replay of one SM, an interval.
+ *
+ * The sample is deterministic: blocks spread over the grid, and beside one in the middle its neighbours along each
+ * axis, from which traffic.c learns what blocks share. How many: what the SM's blocks need for three rounds of resident
+ * blocks, as far as the budget of warp instructions goes. */
+#include "grader/sim/timing/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SAMPLE = 256 };
+static const u64 default_budget = 4000000, words_of_block = 6u << 20;
+/* Half the width of the interval, as a factor: docs/time-model.md has the errors that it covers. */
+static const double base_error = 1.35;
+
+static const char *const resource_names[R_COUNT] = {
+    [R_ISSUE] = "instruction issue", [R_ALU] = "integer units", [R_FMA] = "FP32 units", [R_FP64] = "FP64 units",
+    [R_XU] = "special-function units", [R_LSU] = "load/store issue", [R_SHARED] = "shared memory",
+    [R_L1] = "L1 passes", [R_L2] = "L2 bandwidth", [R_DRAM] = "DRAM bandwidth", [R_ATOMICS] = "atomics on one address",
+};
+static const char *const stall_names[STALL_COUNT] = {
+    [STALL_NONE] = "latency", [STALL_ARITHMETIC] = "latency of arithmetic", [STALL_SHARED] = "latency of shared memory",
+    [STALL_L1] = "latency of L1", [STALL_L2] = "latency of L2", [STALL_DRAM] = "latency of DRAM",
+    [STALL_ATOMIC] = "latency of atomics", [STALL_BARRIER] = "waiting at barriers",
+};
+
+/* ---- which blocks ---- */
+
+struct plan {
+    struct placement place;
+    u64 base;            /* the block whose neighbours are traced too */
+    u32 resident;        /* on one SM */
+    u32 blocks;          /* that the fullest SM runs */
+    u32 threads, shared, registers;
+    bool guessed;        /* registers */
+    u64 chosen[MOST_SAMPLE + 8];
+    u32 nchosen;
+};
+
+static void make_plan(struct plan *p, const struct gpu_device *d, const struct sim_launch *l) {
+    const struct code *c = &l->kernel->module->codes[l->kernel->code];
+    *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2]};
+    memcpy(p->place.grid, l->grid, sizeof p->place.grid);
+    p->place.nblocks = (u64)l->grid[0] * l->grid[1] * l->grid[2];
+    p->shared = ((c->static_shared + 15) & ~15u) + l->dynamic_shared;
+    p->guessed = !l->kernel->registers;
+    p->registers = p->guessed ? 32 : l->kernel->registers;
+    u32 fits = occupancy_blocks(d, p->threads, p->registers, p->shared, NULL);
+    p->blocks = (u32)((p->place.nblocks + d->sms - 1) / d->sms);
+    p->resident = fits < 1 ? 1 : fits < p->blocks ? fits : p->blocks;
+    u64 device = (u64)p->resident * d->sms;
+    p->place.resident = (u32)(device < p->place.nblocks ? device : p->place.nblocks);
+    u64 row = l->grid[0], plane = row * l->grid[1];
+    p->base = l->grid[2] / 2 * plane + l->grid[1] / 2 * row + l->grid[0] / 2;
+    if (l->grid[0] > 1 && p->base % row == row - 1) p->base--;
+}
+
+static int by_number(const void *a, const void *b) {
+    u64 x = *(const u64 *)a, y = *(const u64 *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* `n` blocks, one from each of n equal stretches of the grid, at a place that follows no period; then the base block
+ * and its neighbours. */
+static void choose(struct plan *p, u32 n) {
+    u64 total = p->place.nblocks, step[3] = {1, p->place.grid[0], (u64)p->place.grid[0] * p->place.grid[1]};
+    u32 k = 0;
+    for (u32 i = 0; i < n; i++) {
+        u64 first = i * total / n, last = (i + 1) * total / n, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+        p->chosen[k++] = first + (hash >> 32) % (last - first);
+    }
+    p->chosen[k++] = p->base;
+    for (u32 axis = 0; axis < 3; axis++)
+        if (p->place.grid[axis] > 1 && p->base + step[axis] < total) p->chosen[k++] = p->base + step[axis];
+    qsort(p->chosen, k, sizeof *p->chosen, by_number);
+    p->nchosen = 0;
+    for (u32 i = 0; i < k; i++)
+        if (!i || p->chosen[i] != p->chosen[i - 1]) p->chosen[p->nchosen++] = p->chosen[i];
+}
+
+static u32 wanted(const struct plan *p, u64 instructions_of_block, u64 budget) {
+    u64 n = 3ull * p->resident, most = instructions_of_block ? budget / instructions_of_block : MOST_SAMPLE;
+    if (n > most) n = most;
+    if (n > p->place.nblocks) n = p->place.nblocks;
+    if (n > MOST_SAMPLE) n = MOST_SAMPLE;
+    return n ? (u32)n : 1;
+}
+
+/* What one block executes: the base block, run alone. */
+static u64 probe(struct sim *s, const struct sim_launch *l, const struct plan *p) {
+    struct sim_result r;
+    struct sim_sample one = {.blocks = &p->base, .nblocks = 1, .words_per_block = 1, .only = true};
+    struct sim_trace *t = sim_launch_traced(s, l, &one, &r);
+    u64 n = t->blocks[0].executed;
+    sim_trace_free(t);
+    sim_result_free(&r);
+    return n;
+}
+
+static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct plan *p, struct sim_result *out) {
+    u64 budget = o->most_warp_instructions ? o->most_warp_instructions : default_budget;
+    bool whole = o->whole || sim_kernel_communicates(l->kernel);
+    u64 nwarps = (p->threads + 31) / 32, all = p->place.nblocks * nwarps;
+    choose(p, wanted(p, whole || all < 64 ? 0 : probe(s, l, p), budget));
+    struct sim_sample which = {.blocks = p->chosen, .nblocks = p->nchosen, .words_per_block = words_of_block, .only = !whole};
+    if (whole) which.words_per_block = 4 * budget / p->nchosen + 1024;
+    return sim_launch_traced(s, l, &which, out);
+}
+
+/* ---- from the replay to seconds ---- */
+
+static void rank(const struct replay_result *r, double device_part, const char *launch, struct time_estimate *t) {
+    struct { const char *name; double share; } list[R_COUNT + 2];
+    u32 n = 0, worst = 0;
+    double most = 0;
+    for (u32 i = 0; i < R_COUNT; i++) {
+        list[n].name = resource_names[i], list[n++].share = r->busy[i] * device_part;
+        if (r->busy[i] > most) most = r->busy[i];
+    }
+    for (u32 i = 1; i < STALL_COUNT; i++)
+        if (r->stalls[i] > r->stalls[worst] || !worst) worst = i;
+    list[n].name = stall_names[worst], list[n++].share = (1 - (most < 1 ? most : 1)) * device_part;
+    list[n].name = launch, list[n++].share = 1 - device_part;
+    for (u32 k = 0; k < 3; k++) {
+        u32 best = k;
+        for (u32 i = k; i < n; i++)
+            if (list[i].share > list[best].share) best = i;
+        t->bound_by[k] = list[best].name, t->share[k] = list[best].share < 1 ? list[best].share : 1;
+        list[best] = list[k];
+    }
+}
+
+static double spread(const struct sim_trace *t) {
+    double sum = 0, squares = 0, n = 0;
+    for (u32 i = 0; i < t->nblocks; i++) {
+        if (!t->blocks[i].ran) continue;
+        double x = (double)t->blocks[i].executed;
+        sum += x, squares += x * x, n++;
+    }
+    if (n < 2 || sum <= 0) return 0;
+    double mean = sum / n, variance = squares / n - mean * mean;
+    return variance > 0 ? variance / (mean * mean) : 0;
+}
+
+static void interval(const struct plan *p, const struct sim_trace *trace, const struct replay_result *r, const struct gpu_device *d,
+                     struct time_estimate *t) {
+    double f = base_error;
+    t->note = "";
+    if (strchr(d->sources, 'N')) f *= 1.1, t->note = "some figures of this device are estimates";
+    if (p->guessed) f *= 1.15, t->note = "registers are not known: occupancy is a guess";
+    if (r->busy[R_ATOMICS] > 0.3) f *= 1.5, t->note = "the rate of atomics on one address is an assumption";
+    if (spread(trace) > 0.05) f *= 1.2, t->note = "blocks differ much in what they execute";
+    if (r->truncated) f *= 1.3, t->note = "the sample is cut short";
+    t->low = t->seconds / f, t->high = t->seconds * f;
+}
+
+static double cut_short(const struct sim_trace *t, const struct regions *r) {
+    double executed = 0, traced = 0;
+    for (u32 i = 0; i < t->nblocks; i++) {
+        if (!t->blocks[i].truncated) continue;
+        executed += (double)t->blocks[i].executed;
+        for (u32 w = 0; w < t->blocks[i].nwarps; w++)
+            for (u32 k = 0; k < t->blocks[i].warps[w].n; k++) {
+                u64 h = t->blocks[i].warps[w].words[k];
+                if (trace_is_access(h)) k += trace_entries(h);
+                else traced += r->module->segments[trace_low(h)].insns;
+            }
+    }
+    return traced > 0 && executed > traced ? executed / traced : 1;
+}
+
+static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p, struct sim_trace *trace,
+                  struct time_estimate *t) {
+    const struct gpu_device *d = s->options.device;
+    struct regions regions;
+    struct traffic traffic;
+    struct replay_result r;
+    regions_open(&regions, l->kernel->module, d, o->without, trace);
+    traffic_open(&traffic, s, trace, p->base, &p->place, d, o->warm);
+    u32 order[MOST_SAMPLE + 8], n = 0;
+    for (u32 i = 0; i < trace->nblocks; i++)
+        if (trace->blocks[i].ran) order[n++] = i;
+    double per_sm = (double)p->place.nblocks / d->sms, tail = p->blocks / (per_sm > 1 ? per_sm : 1);
+    struct replay_input in = {.device = d, .sim = s, .regions = &regions, .traffic = &traffic, .trace = trace, .order = order,
+        .norder = n, .blocks = p->blocks, .resident = p->resident, .active_sms = (double)p->place.nblocks / p->blocks,
+        .shared_bytes = p->shared, .threads = p->threads, .local_bytes = l->kernel->module->codes[l->kernel->code].max_local + l->kernel->spill_bytes,
+        .without = o->without, .most_steps = 3 * default_budget};
+    if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
+    replay(&in, &r);
+    double cycles = r.cycles * cut_short(trace, &regions);
+    if (o->without & TERM_BIT(TAIL)) cycles /= tail;
+    double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds, device = cycles / d->clock_hz;
+    t->seconds = launch + device;
+    t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
+    rank(&r, t->seconds > 0 ? device / t->seconds : 0, "launch overhead", t);
+    interval(p, trace, &r, d, t);
+    traffic_close(&traffic);
+    regions_close(&regions);
+}
+
+bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out, struct time_estimate *t) {
+    struct plan *p = xcalloc(1, sizeof *p);
+    *t = (struct time_estimate){.note = ""};
+    make_plan(p, s->options.device, l);
+    struct sim_trace *trace = trace_launch(s, l, o, p, out);
+    u32 ran = 0;
+    for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
+    bool ok = ran && out->fault == SIM_FAULT_NONE;
+    if (ok) model(s, l, o, p, trace, t);
+    sim_trace_free(trace);
+    free(p);
+    return ok;
+}

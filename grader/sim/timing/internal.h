@@ -1,0 +1,147 @@
+/* internal.h — what the files of the time model share. The way through them:
+ *
+ *   estimate.c  chooses blocks, has the simulator trace them, calls the rest, and makes an estimate of what comes out
+ *   lower.c     machine instructions and units of a PTX instruction (lowering.def)
+ *   region.c    the straight-line stretches that the traces go through, ordered as ptxas would
+ *   traffic.c   which sectors each block touches, what neighbours share: how much must come from DRAM
+ *   caches.c    L1 and L2 as tag stores
+ *   replay.c    one SM runs its blocks: issue, units, L1, L2, DRAM, barriers, in cycles */
+#pragma once
+#include "grader/sim/core/core.h"
+#include "grader/sim/timing/timing.h"
+
+enum unit { UNIT_NONE, UNIT_ALU, UNIT_IMAD, UNIT_FMA, UNIT_FP64, UNIT_XU, UNIT_LSU, UNIT_CTRL, UNIT_COUNT };
+
+struct lowered {
+    u8 unit, count, special; /* machine instructions; how many use the special-function unit as well */
+};
+struct lowered lower(const char *name, u8 pipe);
+
+/* ---- regions ---- */
+
+enum step_kind { STEP_PLAIN, STEP_MEMORY, STEP_BARRIER };
+enum { STEP_REFS = 12 };
+
+/* One instruction of a region, in the order of issue. */
+struct step {
+    u32 op;
+    u8 kind, unit, count, special, nsrc, ndst;
+    u8 group;   /* shared loads that became one: of the first, how many; of the others, 0 with `count` 0; else 1 */
+    u16 latency; /* of the result, from issue; memory: set by the replay */
+    u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
+};
+
+struct region {
+    u32 segment, nsegments; /* the first, and how many follow on each other */
+    u32 first_op, end_op;
+    struct step *steps;
+    u32 nsteps, *step_of; /* by op - first_op */
+    struct region *next;
+};
+
+enum { REGION_SLOTS = 1024 };
+struct regions {
+    const struct sim_module *module;
+    const struct gpu_device *device;
+    unsigned without;
+    struct arena arena;
+    struct region *table[REGION_SLOTS];
+    u32 *register_of, nregisters, register_slots; /* by hash of a ref */
+    ref *register_ref;
+    u8 *aligned; /* by op: all its shared accesses were aligned to 16 bytes */
+    u32 most_steps;
+};
+
+void regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without, const struct sim_trace *t);
+void regions_close(struct regions *r);
+/* The region that begins with the segment word at `*at` of the stream; *at moves behind its words. */
+struct region *region_at(struct regions *r, const struct trace_warp *w, u32 at);
+
+/* ---- traffic ---- */
+
+static inline u64 line_number(u64 word) { return word >> 4; }
+static inline u32 line_sectors(u64 word) { return word & 15; }
+
+/* The sectors that a block has touched, by line and verb. */
+struct touched {
+    u64 *key; /* line << 1 | verb, + 1; 0 = empty */
+    u8 *sectors;
+    u32 n, slots;
+};
+/* Those of `sectors` that the block had not touched before: read, or written before (a read finds them in L2). */
+u32 touched_add(struct touched *t, u64 line, bool write, u32 sectors);
+void touched_clear(struct touched *t);
+void touched_free(struct touched *t);
+
+struct buffer_traffic {
+    u64 start, bytes;
+    double per_block[2]; /* distinct sectors that a block reads, writes */
+    double shared[3];    /* part of them that the next block in x, y, z touches too */
+    double dram[2];      /* chance that a sector which a block touches first is read from, written to DRAM */
+};
+
+struct traffic {
+    struct buffer_traffic *buffer;
+    u32 nbuffers;
+    double sample_sectors, wave_sectors; /* touched by one block; by all that are resident at one time */
+    double dram_bytes;                   /* of the launch, modelled */
+};
+
+struct placement {
+    u64 nblocks;
+    u32 grid[3], resident; /* blocks on the whole device at one time */
+};
+
+void traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
+                  const struct gpu_device *d, bool warm);
+void traffic_close(struct traffic *t);
+struct buffer_traffic *traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
+
+/* ---- caches ---- */
+
+struct cache_line {
+    u64 tag; /* line number + 1; 0 = empty */
+    double ready;
+    u8 sectors;
+};
+struct cache {
+    struct cache_line *lines;
+    u32 sets, ways;
+    u64 random;
+};
+void cache_open(struct cache *c, double bytes);
+void cache_close(struct cache *c);
+struct cache_line *cache_find(struct cache *c, u64 line);   /* NULL: not there */
+struct cache_line *cache_insert(struct cache *c, u64 line); /* in the place of another, chosen at random */
+
+/* ---- replay ---- */
+
+/* What the SM's time goes to, in cycles that the resource is busy. */
+enum resource { R_ISSUE, R_ALU, R_FMA, R_FP64, R_XU, R_LSU, R_SHARED, R_L1, R_L2, R_DRAM, R_ATOMICS, R_COUNT };
+enum stall { STALL_NONE, STALL_ARITHMETIC, STALL_SHARED, STALL_L1, STALL_L2, STALL_DRAM, STALL_ATOMIC, STALL_BARRIER, STALL_COUNT };
+
+struct replay_input {
+    const struct gpu_device *device;
+    struct sim *sim;
+    struct regions *regions;
+    struct traffic *traffic;
+    struct sim_trace *trace;
+    const u32 *order;      /* which traced block is the n-th of the SM */
+    u32 norder;
+    u32 blocks, resident;  /* blocks that the SM runs in all, at one time */
+    double active_sms;     /* among which L2 and DRAM are shared */
+    u32 shared_bytes, local_bytes, threads; /* per block, per thread, per block */
+    unsigned without;
+    u64 most_steps;        /* of work, after which the rest is extrapolated */
+};
+
+struct replay_result {
+    double cycles;
+    double busy[R_COUNT];   /* part of the cycles that each is busy, 0..1 */
+    double stalls[STALL_COUNT]; /* parts of the warps' waiting */
+    double l1_hits, l2_hits;    /* rates by sector */
+    u32 simulated;
+    bool truncated;
+};
+
+void replay(const struct replay_input *in, struct replay_result *out);

@@ -1,0 +1,21 @@
+/* lower.c — see lowering.def. */
+#include "grader/sim/timing/internal.h"
+
+#include <string.h>
+
+static const struct { const char *prefix; struct lowered to; } rows[] = {
+#define LOWER(prefix, unit, count, special) {prefix, {unit, count, special}},
+#include "grader/sim/timing/lowering.def"
+#undef LOWER
+};
+
+static const u8 unit_of_pipe[PIPE_COUNT] = {
+    [PIPE_ALU] = UNIT_ALU, [PIPE_FMA] = UNIT_FMA, [PIPE_FP64] = UNIT_FP64, [PIPE_SFU] = UNIT_XU, [PIPE_CVT] = UNIT_ALU,
+    [PIPE_LSU] = UNIT_LSU, [PIPE_CTRL] = UNIT_CTRL, [PIPE_SYNC] = UNIT_CTRL, [PIPE_NONE] = UNIT_NONE,
+};
+
+struct lowered lower(const char *name, u8 pipe) {
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(name, rows[i].prefix, strlen(rows[i].prefix))) return rows[i].to;
+    return (struct lowered){unit_of_pipe[pipe], unit_of_pipe[pipe] != UNIT_NONE, 0};
+}

@@ -1,0 +1,329 @@
+/* region.c — what a warp executes between two branches or barriers, as machine code would have it.
+ *
+ * PTX is not scheduled: a load stands beside its first use. ptxas moves independent loads to the front of a basic
+ * block, which decides how many are in flight. Here an instruction's place is the time at which it could start if the
+ * block had the SM to itself (operands, and the order of memory accesses that may overlap); instructions are then
+ * issued in that order. ptxas also makes one wide load of adjacent scalar loads of shared memory where the alignment
+ * is known; the traces say whether it held. */
+#include "grader/sim/timing/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- register numbers ---- */
+
+static u32 register_number(struct regions *r, ref x) {
+    if (r->nregisters * 2 >= r->register_slots) {
+        u32 slots = r->register_slots ? 2 * r->register_slots : 1024;
+        free(r->register_of);
+        r->register_of = xcalloc(slots, sizeof *r->register_of);
+        r->register_ref = xrealloc(r->register_ref, slots * sizeof *r->register_ref);
+        r->register_slots = slots;
+        for (u32 i = 0; i < r->nregisters; i++) {
+            u32 h = (r->register_ref[i] * 0x9e3779b1u >> 12) & (slots - 1);
+            while (r->register_of[h]) h = (h + 1) & (slots - 1);
+            r->register_of[h] = i + 1;
+        }
+    }
+    u32 h = (x * 0x9e3779b1u >> 12) & (r->register_slots - 1);
+    while (r->register_of[h] && r->register_ref[r->register_of[h] - 1] != x) h = (h + 1) & (r->register_slots - 1);
+    if (r->register_of[h]) return r->register_of[h] - 1;
+    r->register_ref[r->nregisters] = x;
+    r->register_of[h] = ++r->nregisters;
+    return r->nregisters - 1;
+}
+
+static bool in_frame(ref x) { return x != REF_NONE && x >> 30 == BASE_FRAME; }
+
+static void reads(struct regions *r, struct step *s, ref x) {
+    if (in_frame(x) && s->nsrc < STEP_REFS) s->src[s->nsrc++] = register_number(r, x);
+}
+static void writes(struct regions *r, struct step *s, ref x) {
+    if (in_frame(x) && s->ndst < STEP_REFS) s->dst[s->ndst++] = register_number(r, x);
+}
+
+static bool is_memory(const struct op *o) {
+    const char *name = insn_rows[o->row].name;
+    return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
+           (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") || !strcmp(name, "red"));
+}
+
+static void memory_refs(struct regions *r, struct step *s, const struct mem_desc *d) {
+    s->kind = STEP_MEMORY;
+    if (d->verb == MEM_LOAD)
+        for (u32 i = 0; i < d->count; i++) writes(r, s, d->reg[i]);
+    else if (d->verb == MEM_STORE)
+        for (u32 i = 0; i < d->count; i++) reads(r, s, d->reg[i]);
+    else {
+        reads(r, s, d->operand[0]);
+        reads(r, s, d->operand[1]);
+        writes(r, s, d->result);
+    }
+}
+
+static u16 plain_latency(const struct gpu_device *d, u8 unit) {
+    switch ((enum unit)unit) {
+    case UNIT_ALU:
+    case UNIT_FMA: return (u16)d->lat_alu;
+    case UNIT_IMAD: return (u16)(d->lat_alu + 1);
+    case UNIT_FP64: return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);
+    case UNIT_XU: return 20;
+    case UNIT_LSU: return (u16)d->lat_shared;
+    case UNIT_CTRL:
+    case UNIT_NONE:
+    case UNIT_COUNT: break;
+    }
+    return unit == UNIT_NONE ? 0 : (u16)d->lat_alu;
+}
+
+static void make_step(struct regions *r, u32 op, struct step *s) {
+    const struct sim_module *m = r->module;
+    const struct op *o = &m->ops[op];
+    const struct insn_row *row = &insn_rows[o->row];
+    struct lowered to = lower(row->name, row->pipe);
+    if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE) to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
+    if (!o->weight) to = (struct lowered){UNIT_NONE, 0, 0};
+    *s = (struct step){.op = op, .unit = to.unit, .count = to.count, .special = to.special, .group = 1, .latency = plain_latency(r->device, to.unit)};
+    for (u32 i = 0; i < ROW_SRC; i++) reads(r, s, o->src[i]);
+    reads(r, s, o->guard);
+    writes(r, s, o->dst);
+    if (is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
+    if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
+    if (o->kind == OP_COLLECT) {
+        reads(r, s, m->collects[o->aux].members);
+        writes(r, s, m->collects[o->aux].second);
+        bool data = m->collects[o->aux].kind == COLLECT_SHFL || m->collects[o->aux].kind == COLLECT_MATCH;
+        s->unit = data ? UNIT_LSU : UNIT_ALU;
+        s->latency = plain_latency(r->device, s->unit);
+    }
+    if (s->unit == UNIT_FMA && s->count > 2) s->latency = (u16)(s->latency * s->count); /* a chain: division, square root */
+    if (s->unit == UNIT_ALU && s->count > 4) s->latency = (u16)(s->latency * s->count);
+}
+
+/* ---- folding: address arithmetic that ptxas makes part of another instruction ---- */
+
+static bool named(const struct regions *r, u32 op, const char *prefix) {
+    return !strncmp(insn_rows[r->module->ops[op].row].name, prefix, strlen(prefix));
+}
+
+/* base + index × size is one IMAD.WIDE; register + constant goes into the offset of the access. */
+static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
+    memset(def, 0xff, r->nregisters * sizeof *def);
+    for (u32 i = 0; i < n; i++) {
+        struct step *s = &steps[i];
+        const struct op *o = &r->module->ops[s->op];
+        bool add64 = named(r, s->op, "add.s64") || named(r, s->op, "add.u64");
+        if (add64) {
+            bool constant = o->src[0] >> 30 == BASE_CONST || o->src[1] >> 30 == BASE_CONST;
+            bool own = o->src[0] == o->dst || o->src[1] == o->dst, wide = false;
+            for (u32 k = 0; k < s->nsrc; k++) wide |= def[s->src[k]] != UINT32_MAX && named(r, steps[def[s->src[k]]].op, "mul.wide");
+            if ((constant && !own) || wide) s->count = 0, s->unit = UNIT_NONE, s->latency = 0;
+        }
+        for (u32 k = 0; k < s->ndst; k++) def[s->dst[k]] = i;
+    }
+}
+
+/* ---- wide loads of shared memory ---- */
+
+static bool scalar_shared_load(const struct regions *r, const struct step *s) {
+    if (s->kind != STEP_MEMORY) return false;
+    const struct mem_desc *d = &r->module->mems[r->module->ops[s->op].aux];
+    return d->space == SPACE_SHARED && d->verb == MEM_LOAD && d->count == 1 && d->width == 4 && !d->strong;
+}
+
+/* Does a step between the two write to shared memory, or to the address register? */
+static bool disturbed(const struct regions *r, const struct step *steps, u32 from, u32 to, ref base) {
+    for (u32 i = from; i < to; i++) {
+        const struct op *o = &r->module->ops[steps[i].op];
+        if (o->dst == base && base != REF_NONE) return true;
+        if (steps[i].kind != STEP_MEMORY) continue;
+        const struct mem_desc *d = &r->module->mems[o->aux];
+        if (d->verb != MEM_LOAD && d->space != SPACE_GLOBAL) return true;
+    }
+    return false;
+}
+
+static u32 find_load(const struct regions *r, const struct step *steps, u32 n, u32 first, s64 offset) {
+    const struct op *a = &r->module->ops[steps[first].op];
+    for (u32 i = first + 1; i < n; i++) {
+        const struct op *o = &r->module->ops[steps[i].op];
+        if (scalar_shared_load(r, &steps[i]) && o->src[0] == a->src[0] && o->imm == a->imm + offset && steps[i].group == 1 &&
+            steps[i].count && !disturbed(r, steps, first, i, a->src[0]))
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static void merge_loads(struct regions *r, struct step *steps, u32 n) {
+    for (u32 i = 0; i < n; i++) {
+        if (!scalar_shared_load(r, &steps[i]) || !steps[i].count || !r->aligned[steps[i].op]) continue;
+        u32 with[3];
+        u32 k = 0;
+        while (k < 3 && (with[k] = find_load(r, steps, n, i, 4 * (k + 1))) != UINT32_MAX) k++;
+        if (k < 3) continue;
+        steps[i].group = 4;
+        for (u32 j = 0; j < 3; j++) {
+            steps[i].dst[steps[i].ndst++] = steps[with[j]].dst[0];
+            steps[with[j]].group = 0, steps[with[j]].count = 0, steps[with[j]].ndst = 0, steps[with[j]].unit = UNIT_NONE;
+        }
+    }
+}
+
+/* ---- the order of issue ---- */
+
+struct access_range {
+    ref base;
+    u32 version; /* of the base register */
+    s64 low, high;
+};
+
+static bool may_overlap(const struct access_range *a, const struct access_range *b) {
+    return a->base != b->base || a->version != b->version || (a->low < b->high && b->low < a->high);
+}
+
+struct order {
+    u32 *ready, *last_use, *version; /* by register: when its value is there; when it was last read; redefinitions */
+    struct { struct access_range at; u32 time; u8 space; bool load, free; } *seen;
+    u32 nseen;
+};
+
+static u8 memory_class(u8 space) { return space == SPACE_GENERIC ? SPACE_GLOBAL : space; }
+
+static u32 after_memory(const struct order *w, const struct mem_desc *d, const struct access_range *at, bool readonly) {
+    u32 t = 0;
+    for (u32 i = 0; i < w->nseen; i++) {
+        bool both_load = w->seen[i].load && d->verb == MEM_LOAD;
+        if (both_load || readonly || w->seen[i].free || w->seen[i].space != memory_class(d->space)) continue;
+        if (may_overlap(&w->seen[i].at, at) && w->seen[i].time + 1 > t) t = w->seen[i].time + 1;
+    }
+    return t;
+}
+
+static u32 start_of(struct regions *r, struct order *w, const struct step *s, u32 latency) {
+    u32 t = 0;
+    for (u32 k = 0; k < s->nsrc; k++)
+        if (w->ready[s->src[k]] > t) t = w->ready[s->src[k]];
+    for (u32 k = 0; k < s->ndst; k++)
+        if (w->last_use[s->dst[k]] > t) t = w->last_use[s->dst[k]];
+    if (s->kind == STEP_MEMORY) {
+        const struct op *o = &r->module->ops[s->op];
+        const struct mem_desc *d = &r->module->mems[o->aux];
+        struct access_range at = {o->src[0], in_frame(o->src[0]) ? w->version[register_number(r, o->src[0])] : 0, o->imm,
+                                  o->imm + d->width * d->count};
+        bool readonly = d->nc || d->space == SPACE_CONST || d->space == SPACE_PARAM;
+        u32 order = after_memory(w, d, &at, readonly);
+        if (order > t) t = order;
+        w->seen[w->nseen].at = at, w->seen[w->nseen].time = t, w->seen[w->nseen].space = memory_class(d->space);
+        w->seen[w->nseen].load = d->verb == MEM_LOAD, w->seen[w->nseen++].free = readonly;
+    }
+    for (u32 k = 0; k < s->nsrc; k++)
+        if (t > w->last_use[s->src[k]]) w->last_use[s->src[k]] = t;
+    for (u32 k = 0; k < s->ndst; k++) w->ready[s->dst[k]] = t + latency, w->version[s->dst[k]]++;
+    return t;
+}
+
+struct keyed { u32 start, index; };
+static int by_start(const void *a, const void *b) {
+    const struct keyed *x = a, *y = b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void schedule(struct regions *r, struct step *steps, u32 n) {
+    u32 *tables = xcalloc(3ul * r->nregisters + 3, sizeof *tables);
+    struct order w = {.ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
+    struct keyed *key = xcalloc(n + 1, sizeof *key);
+    struct step *copy = xcalloc(n + 1, sizeof *copy);
+    w.seen = xcalloc(n + 1, sizeof *w.seen);
+    memcpy(copy, steps, n * sizeof *copy);
+    u32 last = 0;
+    for (u32 i = 0; i < n; i++) {
+        bool ends = i + 1 == n && r->module->ops[steps[i].op].kind != OP_LANES;
+        u32 latency = steps[i].kind == STEP_MEMORY ? r->device->lat_l1 : steps[i].latency;
+        key[i] = (struct keyed){start_of(r, &w, &steps[i], latency), i};
+        if (ends && last > key[i].start) key[i].start = last;
+        if (key[i].start > last) last = key[i].start;
+    }
+    if (!(r->without & TERM_BIT(SCHEDULING))) qsort(key, n, sizeof *key, by_start);
+    for (u32 i = 0; i < n; i++) steps[i] = copy[key[i].index];
+    free(key), free(copy), free(w.seen), free(tables);
+}
+
+/* ---- regions ---- */
+
+static struct region *build(struct regions *r, u32 segment, u32 n) {
+    const struct sim_module *m = r->module;
+    struct region *g = arena_new(&r->arena, struct region);
+    g->segment = segment, g->nsegments = n;
+    g->first_op = m->segments[segment].first;
+    g->end_op = m->segments[segment + n - 1].last + 1;
+    g->nsteps = g->end_op - g->first_op;
+    g->steps = arena_array(&r->arena, struct step, g->nsteps);
+    g->step_of = arena_array(&r->arena, u32, g->nsteps);
+    for (u32 i = 0; i < g->nsteps; i++) make_step(r, g->first_op + i, &g->steps[i]);
+    u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
+    if (!(r->without & TERM_BIT(LOWERING))) fold(r, g->steps, g->nsteps, def);
+    free(def);
+    if (!(r->without & TERM_BIT(MERGING))) merge_loads(r, g->steps, g->nsteps);
+    schedule(r, g->steps, g->nsteps);
+    for (u32 i = 0; i < g->nsteps; i++) g->step_of[g->steps[i].op - g->first_op] = i;
+    if (g->nsteps > r->most_steps) r->most_steps = g->nsteps;
+    return g;
+}
+
+static struct region *find(struct regions *r, u32 segment, u32 n) {
+    struct region **slot = &r->table[(segment * 31 + n) % REGION_SLOTS];
+    for (struct region *g = *slot; g; g = g->next)
+        if (g->segment == segment && g->nsegments == n) return g;
+    struct region *g = build(r, segment, n);
+    g->next = *slot;
+    return *slot = g;
+}
+
+/* A shuffle or vote ends a segment, but no basic block. */
+static bool goes_on(const struct sim_module *m, u32 segment) {
+    const struct op *o = &m->ops[m->segments[segment].last];
+    return o->kind == OP_COLLECT && !in_frame(o->guard);
+}
+
+struct region *region_at(struct regions *r, const struct trace_warp *w, u32 at) {
+    u32 segment = trace_low(w->words[at]), n = 1;
+    for (u32 i = at + 1; i < w->n && goes_on(r->module, segment + n - 1); i++) {
+        if (trace_is_access(w->words[i])) i += trace_entries(w->words[i]);
+        else if (trace_low(w->words[i]) == segment + n) n++;
+        else break;
+    }
+    return find(r, segment, n);
+}
+
+static void note_alignment(struct regions *r, const struct trace_warp *w) {
+    for (u32 i = 0; i < w->n; i++) {
+        if (!trace_is_access(w->words[i])) continue;
+        if (trace_space(w->words[i]) == SPACE_SHARED && !trace_aligned(w->words[i])) r->aligned[trace_low(w->words[i])] = 0;
+        i += trace_entries(w->words[i]);
+    }
+}
+
+void regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without, const struct sim_trace *t) {
+    *r = (struct regions){.module = m, .device = d, .without = without};
+    r->aligned = xcalloc(m->nops, 1);
+    memset(r->aligned, 1, m->nops);
+    for (u32 b = 0; b < t->nblocks; b++)
+        for (u32 w = 0; w < t->blocks[b].nwarps; w++) note_alignment(r, &t->blocks[b].warps[w]);
+    /* All of them now, so that the registers are numbered before the replay makes its tables. */
+    for (u32 b = 0; b < t->nblocks; b++)
+        for (u32 w = 0; w < t->blocks[b].nwarps; w++) {
+            const struct trace_warp *s = &t->blocks[b].warps[w];
+            for (u32 i = 0; i < s->n; i++) {
+                if (trace_is_access(s->words[i])) i += trace_entries(s->words[i]);
+                else region_at(r, s, i);
+            }
+        }
+}
+
+void regions_close(struct regions *r) {
+    arena_free(&r->arena);
+    free(r->register_of);
+    free(r->register_ref);
+    free(r->aligned);
+}
