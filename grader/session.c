@@ -108,7 +108,8 @@ static void give_registers(struct session *s, const struct server_launch *l) {
     struct sim_kernel_info info;
     sim_kernel_info(l->launch->kernel, &info);
     for (unsigned i = 0; p && i < p->n; i++) {
-        if (strcmp(p->kernels[i].name, l->kernel) || p->kernels[i].registers == info.registers) continue;
+        bool known = p->kernels[i].registers == info.registers && p->kernels[i].spill_bytes == info.spill_bytes;
+        if (strcmp(p->kernels[i].name, l->kernel) || known) continue;
         sim_set_registers(l->launch->kernel, p->kernels[i].registers, p->kernels[i].spill_bytes);
         s->fresh = true;
     }
