@@ -181,8 +181,8 @@ static void speed(const struct result *r, const struct gpu_device *d, const stru
         buf_printf(out, "%13s%.0f %% of what the device allows%s%s\n", "", 100 * p->of_roofline,
                    p->bound_by[0] ? "; limited by " : "", p->bound_by);
     if (!strcmp(p->kind, "modelled"))
-        buf_printf(out, "%13s%sa model's figure, its error is not known yet%s\n", "", ink(s, INK_DIM),
-                   ink(s, INK_NONE));
+        buf_printf(out, "%13s%sa model's figure, likely between %.4g and %.4g us; docs/time-model.md says how far to trust it%s\n", "",
+                   ink(s, INK_DIM), p->low_us, p->high_us, ink(s, INK_NONE));
     if (p->note[0]) wrapped(p->note, 13, s, out);
 }
 

@@ -377,6 +377,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     struct sim *sim = backend_sim(server_backend(s->server));
     sim_set_sanitize(sim, plan->sanitize);
     sim_set_sample(sim, plan->sample_warps);
+    backend_sim_set_timing(server_backend(s->server), !plan->sanitize);
     backend_sim_set_instructions(server_backend(s->server), plan->instructions);
     enum verdict v = V_AC;
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {

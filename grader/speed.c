@@ -124,7 +124,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
         s->valid = false;
         s->note = "faster than the device can be: does the entry do all of its work at this size?";
     } else s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
-    s->bound_by = own->bound_by ? arena_strndup(&g->r->arena, own->bound_by, strlen(own->bound_by)) : "";
+    s->bound_by = arena_strndup(&g->r->arena, own->bound_by, strlen(own->bound_by));
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);
 }

@@ -54,9 +54,12 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     memcpy(s.grid, l->launch->grid, sizeof s.grid);
     memcpy(s.block, l->launch->block, sizeof s.block);
     struct time_estimate e = {0};
-    time_model(d, &s, &l->result->sim, &e);
+    if (l->result->estimate.seconds > 0) e = l->result->estimate;
+    else time_model(d, &s, &l->result->sim, &e);
     t->seconds += e.seconds, t->low += e.low, t->high += e.high;
-    if (e.seconds > t->longest) t->longest = e.seconds, t->bound_by = e.bound_by[0];
+    if (e.seconds <= t->longest) return;
+    t->longest = e.seconds;
+    time_bound_text(&e, t->bound_by, sizeof t->bound_by);
 }
 
 static void add_shape(struct tally *t, const struct server_launch *l) {

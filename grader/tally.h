@@ -25,7 +25,7 @@ struct tally {
     double occupancy;          /* lowest of the launches */
     double seconds, low, high; /* modelled, summed */
     double longest;            /* seconds of the longest launch, which names what limits */
-    const char *bound_by;
+    char bound_by[192];        /* "DRAM bandwidth, 87 % (then …)" */
 };
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);

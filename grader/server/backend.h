@@ -30,6 +30,7 @@ struct backend_result {
     int error;               /* a cudaError_t that poisons the context, or 0 */
     double seconds;          /* device time */
     bool measured;           /* by a clock, not by a model */
+    struct time_estimate estimate; /* simulated GPU, where timing was asked for: seconds > 0, else all zero */
     struct sim_result sim;   /* counters, lines, reports: simulated GPU only; else zero */
 };
 
@@ -75,5 +76,8 @@ struct backend_ops {
 struct backend *backend_sim_open(const struct sim_options *o, struct err *e);
 /* The simulator behind it, for callers that ask more of it than a server does. */
 struct sim *backend_sim(struct backend *b);
+/* Whether later launches are timed by the replay model (grader/sim/timing), which takes its share of host time, or
+ * roughly, from their counters. Launches that are sampled (sim_set_sample) are timed in any case. */
+void backend_sim_set_timing(struct backend *b, bool on);
 /* The budget of later launches, in warp instructions; 0 = none. */
 void backend_sim_set_instructions(struct backend *b, uint64_t budget);

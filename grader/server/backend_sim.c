@@ -10,6 +10,7 @@ struct backend_sim {
     struct backend base;
     struct sim *sim;
     struct sim_options options;
+    bool timing;
 };
 
 struct sim *backend_sim(struct backend *b) { return ((struct backend_sim *)b)->sim; }
@@ -17,6 +18,8 @@ struct sim *backend_sim(struct backend *b) { return ((struct backend_sim *)b)->s
 void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
     ((struct backend_sim *)b)->options.instruction_budget = budget;
 }
+
+void backend_sim_set_timing(struct backend *b, bool on) { ((struct backend_sim *)b)->timing = on; }
 
 static void sim_backend_close(struct backend *b) {
     sim_close(backend_sim(b));
@@ -119,11 +122,16 @@ static const int fault_errors[SIM_FAULT_KINDS] = {
 static void sim_backend_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
     struct sim_launch s = to_sim(l);
     memset(out, 0, sizeof *out);
-    sim_launch(backend_sim(b), &s, &out->sim);
+    uint64_t sample = sim_sample_warps(backend_sim(b));
+    bool timing = sample || ((struct backend_sim *)b)->timing;
+    uint64_t warps = ((uint64_t)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
+    struct time_options o = {.whole = warps <= sample || !sample};
+    if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
+    else sim_launch(backend_sim(b), &s, &out->sim);
     out->error = fault_errors[out->sim.fault];
-    struct time_estimate t = {0};
-    time_model(b->device, &s, &out->sim, &t);
-    out->seconds = t.seconds;
+    struct time_estimate rough = {0};
+    if (!timing) time_model(b->device, &s, &out->sim, &rough);
+    out->seconds = timing ? out->estimate.seconds : rough.seconds;
 }
 
 static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, unsigned threads,

@@ -18,7 +18,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device;
     unsigned workers;
-    bool sanitize, hostile_schedule, leaks;
+    bool sanitize, hostile_schedule, leaks, time;
     double timeout;
     uint64_t memory, budget;
 };
@@ -34,6 +34,7 @@ struct run {
 static const char usage[] =
     "usage: simgpu run [options] PROGRAM ARGS...\n"
     "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
+    "  --time                  the modelled time of each kernel, and what limits it\n"
     "  --counters text|json    count what each kernel does, by source line\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
@@ -94,7 +95,8 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
     int i = 0;
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (!strcmp(argv[i], "--")) return i + 1;
-        if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
+        if (!strcmp(argv[i], "--time")) o->time = true;
+        else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
         else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
         else if (i + 1 == argc) return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
         else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
@@ -105,11 +107,21 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
 
 /* ---- the program ---- */
 
+static void say_time(const struct server_launch *l) {
+    const struct time_estimate *t = &l->result->estimate;
+    char bound[192];
+    if (!(t->seconds > 0)) return;
+    time_bound_text(t, bound, sizeof bound);
+    fprintf(stderr, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s\n", l->kernel, t->seconds * 1e6, t->low * 1e6,
+            t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+}
+
 static void launched(void *user, const struct server_launch *l) {
     struct run *r = user;
     pthread_mutex_lock(&r->lock);
     if (r->counters) counter_log_add(r->counters, l);
     report_log_add(r->reports, l);
+    if (r->options->time) say_time(l);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -156,6 +168,7 @@ static struct server *open_device(void *user, int connection) {
     };
     struct server_options options = {.user = run, .launched = launched, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
+    if (b) backend_sim_set_timing(b, o->time);
     struct server *s = b ? server_open(b, &options, &e) : NULL;
     if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
     return s;
@@ -224,9 +237,19 @@ int simgpu_run(int argc, char **argv) {
     return end_like(status);
 }
 
+/* One device: every figure with its source. */
+static int describe_device(const char *name) {
+    const struct gpu_device *d = device_find(name);
+    struct device_figure f;
+    if (!d) return fprintf(stderr, "simgpu devices: no device %s\n", name), 2;
+    printf("%s: %s, compute capability %u.%u\n", d->name, d->full_name, d->cc_major, d->cc_minor);
+    for (unsigned i = 0; device_figure(d, i, &f); i++) printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
+    return 0;
+}
+
 int simgpu_devices(int argc, char **argv) {
-    (void)argv;
-    if (argc) return fprintf(stderr, "usage: simgpu devices\n"), 2;
+    if (argc > 1) return fprintf(stderr, "usage: simgpu devices [NAME]\n"), 2;
+    if (argc) return describe_device(argv[0]);
     printf("%-10s %-28s %5s %4s %8s %10s %10s %8s\n", "name", "device", "cc", "SMs", "clock", "L2", "memory",
            "bandwidth");
     for (unsigned i = 0; device_at(i); i++) {
@@ -235,5 +258,6 @@ int simgpu_devices(int argc, char **argv) {
                d->cc_major, d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
                (double)d->dram_bytes / (1 << 30), d->dram_rate * 1e-12);
     }
+    printf("\n`simgpu devices NAME` lists all figures of a device and where each comes from.\n");
     return 0;
 }

@@ -2,6 +2,17 @@
  * launches of which nothing was traced; estimate.c has the model proper. */
 #include "grader/sim/timing/timing.h"
 
+#include <stdio.h>
+
+void time_bound_text(const struct time_estimate *t, char *out, size_t size) {
+    *out = 0;
+    if (!t->bound_by[0]) return;
+    int n = snprintf(out, size, "%s, %.0f %%", t->bound_by[0], 100 * t->share[0]);
+    if (t->bound_by[2] && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, " (then %s, %.0f %%; %s, %.0f %%)", t->bound_by[1], 100 * t->share[1], t->bound_by[2],
+                 100 * t->share[2]);
+}
+
 struct limit {
     const char *name;
     double seconds;

@@ -5,6 +5,16 @@ extern "C" __global__ void gemm_plain(int *c, int *a, int *b, int n, int m, int 
     for (int l = 0; l < k; l++) c[i * m + j] += a[i * k + l] * b[l * m + j];
 }
 
+/* The same as the published text describes its machine code: stored and loaded again at each step. Newer compilers
+ * remember the value that they have just stored. */
+extern "C" __global__ void gemm_reload(int *c, int *a, int *b, int n, int m, int k) {
+    int i = threadIdx.x, j = blockIdx.x;
+    for (int l = 0; l < k; l++) {
+        c[i * m + j] += a[i * k + l] * b[l * m + j];
+        asm volatile("" ::: "memory");
+    }
+}
+
 extern "C" __global__ void gemm_restrict(int *__restrict__ c, const int *__restrict__ a, const int *__restrict__ b, int n, int m, int k) {
     int i = threadIdx.x, j = blockIdx.x;
     for (int l = 0; l < k; l++) c[i * m + j] += a[i * k + l] * b[l * m + j];
