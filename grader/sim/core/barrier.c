@@ -67,7 +67,7 @@ static void check_one(struct exec *x, u32 id) {
 }
 
 void barrier_check(struct exec *x) {
-    for (u32 id = 0; id < 16; id++)
+    for (u32 id = 0; id < BARRIERS; id++)
         if (x->block->barriers[id].used) check_one(x, id);
 }
 
@@ -97,7 +97,7 @@ static void arrive(struct warp *w, struct fragment *f, struct barrier *b, u32 id
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
-    if (id > 15 || count % 32 || (d->arrive && !count)) {
+    if (id >= BARRIERS || (id == CLUSTER_BARRIER && d->id >> 30 != BASE_CONST) || count % 32 || (d->arrive && !count)) {
         report_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id, "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;
     }

@@ -186,6 +186,7 @@ struct warp {
     u32 interval;     /* between barriers of the warp, for races */
 };
 
+enum { CLUSTER_BARRIER = 16, BARRIERS }; /* after those that programs number */
 struct barrier {
     bool used;
     u32 arrived;  /* warps that came by bar.arrive, with all their lanes */
@@ -202,7 +203,7 @@ struct block {
     unsigned char *shared_written;  /* a byte a byte */
     u32 *race_write, *race_read;    /* stamps by granule of shared memory: lanes_race.c */
     u32 interval;                   /* between barriers of the block, from 1 */
-    struct barrier barriers[16];
+    struct barrier barriers[BARRIERS];
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */

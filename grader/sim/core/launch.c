@@ -240,6 +240,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
     launch_collect(l, out);
     scale_to_whole(l, out);
+    insn_mark_executed(l);
     reports_collect(l, out);
     race_report(l, out);
     race_close(l);

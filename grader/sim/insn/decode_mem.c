@@ -75,8 +75,21 @@ static u32 add_desc(struct decoder *d, const struct mem_desc *desc) {
     return m->nmems++;
 }
 
+/* A register of 128 bits is two of 64 side by side. */
+static bool wide_elements(struct decoder *d, const struct ptx_operand *p, struct mem_desc *m) {
+    ref r;
+    if (m->count != 1 || p->kind != PTX_OP_REG || !source(d, p, PTX_B128, &r)) return decode_refuse(d, "not implemented: this operand form of");
+    m->reg[0] = r;
+    m->reg[1] = r + 256;
+    m->type = PTX_B64;
+    m->count = 2;
+    m->width = m->reg_bytes = 8;
+    return true;
+}
+
 /* The register, or each register of a { … } operand. */
 static bool elements(struct decoder *d, const struct ptx_operand *p, struct mem_desc *m) {
+    if (m->type == PTX_B128) return wide_elements(d, p, m);
     unsigned n = p->kind == PTX_OP_VECTOR ? p->nitems : 1, bytes = 0;
     if (n != m->count) return decode_refuse(d, "%u registers for %u elements in", n, m->count);
     for (unsigned i = 0; i < n; i++) {
@@ -183,9 +196,7 @@ bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand
 
 /* Races are told by words, except where a kernel accesses less of them: see lanes_race.c. */
 static void note_width(struct decoder *d, const struct mem_desc *m) {
-    if (m->width >= 4) return;
-    if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
-    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC) d->c->narrow_shared = true;
+    if (m->width < 4 && m->space != SPACE_LOCAL && m->space != SPACE_CONST) d->c->narrow = true;
 }
 
 bool decode_memory(struct decoder *d) {
@@ -193,6 +204,7 @@ bool decode_memory(struct decoder *d) {
     struct mem_desc m = {.reg = {REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE}};
     if (in->noperands < 2) return decode_refuse(d, "operand missing in");
     m.verb = in->opcode[0] == 'l' ? MEM_LOAD : MEM_STORE;
+    if (strncmp(in->opcode, "ldu", 3) == 0) mark_lowered("ldu");
     if (!read_modifiers(d, &m)) return false;
     const struct ptx_operand *a = &in->operands[m.verb == MEM_LOAD ? 1 : 0], *v = &in->operands[m.verb == MEM_LOAD ? 0 : 1];
     if (m.space == SPACE_PARAM && a->kind == PTX_OP_ADDRESS && a->var && a->reg < 0)
@@ -200,7 +212,7 @@ bool decode_memory(struct decoder *d) {
     struct address at;
     if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
     if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = d->c->synchronises = true;
-    if (m.width < 4 && m.space != SPACE_LOCAL && m.space != SPACE_CONST) d->c->narrow = true;
+    note_width(d, &m);
     u32 aux = add_desc(d, &m);
     struct op *o = emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
     o->aux = aux;
@@ -212,41 +224,70 @@ bool decode_memory(struct decoder *d) {
 /* ---- atomics ---- */
 
 static bool atomic_type(const struct mem_desc *m) {
-    bool f = m->type == PTX_F32 || m->type == PTX_F64;
-    if (f) return m->atom == ATOM_ADD || m->atom == ATOM_EXCH;
-    if (m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2) return false;
-    return m->width == 4 || m->width == 8 || (m->width == 2 && m->atom == ATOM_CAS);
+    bool wide_float = m->type == PTX_F32 || m->type == PTX_F64;
+    bool half = m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2;
+    bool swap = m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
+    if (wide_float) return m->atom == ATOM_ADD || m->atom == ATOM_EXCH;
+    if (half) return m->atom == ATOM_ADD || (m->space == SPACE_GLOBAL && (m->atom == ATOM_MIN || m->atom == ATOM_MAX));
+    if (m->width == 16) return swap;
+    return m->width == 4 || m->width == 8 || (m->width == 2 && swap);
+}
+
+/* Whether what it leaves in memory depends on the order in which blocks come. */
+static bool order_matters(const struct mem_desc *m) {
+    bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 ||
+                    m->type == PTX_BF16X2;
+    return m->verb == MEM_ATOM || is_float || m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
+}
+
+static const struct ptx_operand *element_of(const struct ptx_operand *p, unsigned e) {
+    return p->kind == PTX_OP_VECTOR ? &p->items[e] : p;
+}
+
+/* One element; the operands start at `first`, the address. */
+static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first, unsigned e) {
+    const struct ptx_insn *in = d->in;
+    unsigned operands = m.atom == ATOM_CAS ? 2 : 1, bytes = 0;
+    if (first) {
+        const struct ptx_operand *to = element_of(&in->operands[0], e);
+        if (!destination(d, to, &m.result, &bytes)) return false;
+        /* As ptxas does: a result that nothing reads is not asked for. */
+        if (to->kind == PTX_OP_REG && d->reads[to->reg] == 0) m.result = REF_NONE;
+    }
+    if (m.result == REF_NONE) m.verb = MEM_RED;
+    else if (bytes != m.width) return decode_refuse(d, "registers of the wrong size in");
+    for (unsigned i = 0; i < operands; i++)
+        if (!source(d, element_of(&in->operands[first + 1 + i], e), (enum ptx_type)m.type, &m.operand[i])) return false;
+    struct address at;
+    if (!place(d, &m, &in->operands[first], &at)) return false;
+    if (m.space != SPACE_SHARED && order_matters(&m)) d->c->communicates = true;
+    if (m.space != SPACE_SHARED && m.verb == MEM_ATOM) d->c->synchronises = true;
+    note_width(d, &m);
+    u32 aux = add_desc(d, &m);
+    struct op *o = emit_named(d, "atom");
+    o->aux = aux;
+    o->src[0] = at.base;
+    o->imm = at.offset + e * m.width;
+    o->weight = e == 0;
+    return true;
 }
 
 bool decode_atomic(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     struct mem_desc m = {.verb = MEM_ATOM, .result = REF_NONE, .operand = {REF_NONE, REF_NONE}};
-    bool red = in->opcode[0] == 'r';
-    unsigned first = red ? 0 : 1, bytes = 0;
+    unsigned first = in->opcode[0] == 'r' ? 0 : 1;
     if (!read_modifiers(d, &m)) return false;
+    unsigned operands = first + 1 + (m.atom == ATOM_CAS ? 2 : 1), n = m.count;
     if (!atomic_type(&m)) return decode_refuse(d, "not implemented: instruction");
-    unsigned operands = m.atom == ATOM_CAS ? 2 : 1;
-    if (in->noperands < first + 1 + operands) return decode_refuse(d, "operand missing in");
-    if (!red && !destination(d, &in->operands[0], &m.result, &bytes)) return false;
-    /* As ptxas does: a result that nothing reads is not asked for. */
-    if (!red && in->operands[0].kind == PTX_OP_REG && d->reads[in->operands[0].reg] == 0) m.result = REF_NONE;
-    if (m.result == REF_NONE) m.verb = MEM_RED;
-    else if (bytes != m.width) return decode_refuse(d, "registers of the wrong size in");
+    if (in->noperands < operands) return decode_refuse(d, "operand missing in");
     for (unsigned i = 0; i < operands; i++)
-        if (!source(d, &in->operands[first + 1 + i], (enum ptx_type)m.type, &m.operand[i])) return false;
-    struct address at;
+        if (i != first && in->operands[i].kind != PTX_OP_SINK && (in->operands[i].kind == PTX_OP_VECTOR ? in->operands[i].nitems : 1) != n)
+            return decode_refuse(d, "wrong number of elements in");
     m.count = 1;
     m.reg_bytes = m.width;
-    if (!place(d, &m, &in->operands[first], &at)) return false;
-    bool ordered = m.verb == MEM_ATOM || m.type == PTX_F32 || m.type == PTX_F64 || m.atom == ATOM_EXCH || m.atom == ATOM_CAS;
-    if (m.space != SPACE_SHARED && ordered) d->c->communicates = true;
-    if (m.space != SPACE_SHARED && m.verb == MEM_ATOM) d->c->synchronises = true;
-    if (m.width < 4) d->c->narrow = true;
-    u32 aux = add_desc(d, &m);
-    struct op *o = emit_named(d, "atom");
-    o->aux = aux;
-    o->src[0] = at.base;
-    o->imm = at.offset;
+    for (unsigned e = 0; e < n; e++)
+        if (!atomic_element(d, m, first, e)) return false;
+    if (!first) mark_lowered("red");
     return true;
 }
 

@@ -345,6 +345,30 @@ static bool decode_setp(struct decoder *d, int row, const ref *src, u8 env) {
     return true;
 }
 
+/* mov.b128 %o, {%q, %q} and back, or from register to register: a register of 128 bits is two of 64 side by side. */
+static bool decode_wide_mov(struct decoder *d) {
+    const struct ptx_operand *to = &d->in->operands[0], *from = &d->in->operands[1];
+    ref a[2], b[2];
+    unsigned bytes;
+    for (unsigned i = 0; i < 2; i++) {
+        bool split = from->kind == PTX_OP_VECTOR, join = to->kind == PTX_OP_VECTOR;
+        if ((split && from->nitems != 2) || (join && to->nitems != 2)) return decode_refuse(d, "not implemented: this vector form of");
+        if (!source(d, split ? &from->items[i] : from, split ? PTX_B64 : PTX_B128, &a[i])) return false;
+        if (!destination(d, join ? &to->items[i] : to, &b[i], &bytes)) return false;
+        if (b[i] != REF_NONE && bytes != (join ? 8u : 16u)) return decode_refuse(d, "parts of the wrong size in");
+        if (!split) a[i] += 256 * i;
+        if (!join && b[i] != REF_NONE) b[i] += 256 * i;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (b[i] == REF_NONE) continue;
+        struct op *o = emit_named(d, "mov.b64");
+        o->src[0] = a[i];
+        o->dst = b[i];
+        o->weight = i == 0;
+    }
+    return true;
+}
+
 /* mov.b64 {%r1, %r2}, %rd3 and mov.b64 %rd3, {%r1, %r2} */
 static bool decode_vector_mov(struct decoder *d) {
     const struct ptx_operand *to = &d->in->operands[0], *from = &d->in->operands[1];
@@ -352,6 +376,7 @@ static bool decode_vector_mov(struct decoder *d) {
     const struct ptx_operand *v = unpack ? to : from;
     unsigned whole = ptx_type_bytes(opcode_type(d->in->opcode));
     enum ptx_type part = whole == 8 ? PTX_B32 : PTX_B16, all = whole == 8 ? PTX_B64 : PTX_B32;
+    if (whole == 16) return decode_wide_mov(d);
     if (v->nitems != 2 || (whole != 4 && whole != 8)) return decode_refuse(d, "not implemented: this vector form of");
     ref a, b;
     unsigned bytes;
@@ -389,6 +414,7 @@ bool decode_plain(struct decoder *d) {
     if (strncmp(in->opcode, "mov.", 4) == 0 && in->noperands == 2 &&
         (in->operands[0].kind == PTX_OP_VECTOR || in->operands[1].kind == PTX_OP_VECTOR))
         return decode_vector_mov(d);
+    if (strcmp(in->opcode, "mov.b128") == 0 && in->noperands == 2) return decode_wide_mov(d);
     int row = row_of(in->opcode, &dropped);
     if (row < 0) return decode_refuse(d, "not implemented: instruction");
     const struct insn_row *r = &insn_rows[row];

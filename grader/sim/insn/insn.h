@@ -113,6 +113,8 @@ int insn_find(const char *name);
 
 /* Marks for `simgpu coverage` and the tests: which rows have been executed by this process. */
 extern unsigned char *insn_executed_rows;
+struct launch;
+void insn_mark_executed(const struct launch *l);
 
 /* ---- decoded instructions ---- */
 
@@ -178,6 +180,8 @@ struct mem_desc {
 op_fn *const *lanes_best(void);
 /* The same for a level of x86-64, 2 to 4, so that tests can compare them; NULL if the machine lacks it. */
 op_fn *const *lanes_level(unsigned level);
+/* What is loaded and launched from now on uses that level, which the machine must have; 0 = the best. For tests. */
+void lanes_force(unsigned level);
 
 /* ---- saturation, environments ---- */
 

@@ -2,8 +2,7 @@
  * returns run in order on one worker (see code.communicates), so that results never depend on threads; only plain
  * integer reductions meet concurrently, and those are done with the host's atomics. */
 #include "grader/sim/insn/lanes.h"
-
-#include <string.h>
+#include "grader/sim/insn/lanes_half.h"
 
 #define APPLY_INT(T)                                                                                         \
     static u64 apply_##T(u8 atom, u64 old, u64 vb, u64 vc) {                                                 \
@@ -31,32 +30,38 @@ APPLY_INT(s32)
 APPLY_INT(u64)
 APPLY_INT(s64)
 
-static u64 apply_f32(u8 atom, u64 old, u64 vb) {
-    u32 ia = (u32)old, ib = (u32)vb;
-    f32 a, b;
-    memcpy(&a, &ia, 4);
-    memcpy(&b, &ib, 4);
-    f32 r = atom == ATOM_ADD ? a + b : b;
-    u32 bits = 0x7fffffffu;
-    if (r == r) memcpy(&bits, &r, 4);
-    return bits;
+/* In global memory subnormal operands and results become zero, in shared memory they stay (PTX ISA, "atom"). */
+static f32 flushed_f32(f32 v) { return bits_of(v) & 0x7f800000u ? v : f32_of(bits_of(v) & 0x80000000u); }
+static u64 apply_f32(u8 atom, u64 old, u64 vb, bool global) {
+    f32 a = f32_of((u32)old), b = f32_of((u32)vb);
+    if (atom != ATOM_ADD) return (u32)vb;
+    return bits_of(canonical(global ? flushed_f32(flushed_f32(a) + flushed_f32(b)) : a + b));
 }
-static u64 apply_f64(u8 atom, u64 old, u64 vb) {
-    f64 a, b;
-    memcpy(&a, &old, 8);
-    memcpy(&b, &vb, 8);
-    f64 r = atom == ATOM_ADD ? a + b : b;
-    u64 bits;
-    memcpy(&bits, &r, 8);
-    return bits;
-}
+static u64 apply_f64(u8 atom, u64 old, u64 vb) { return atom == ATOM_ADD ? bits64_of(f64_of(old) + f64_of(vb)) : vb; }
 
-static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c) {
+/* Halves are added without flushing: .noftz is the one form there is. */
+#define APPLY_HALF(H)                                                                                        \
+    static u16 apply_##H(u8 atom, u16 a, u16 b) {                                                            \
+        return atom == ATOM_ADD ? add_##H(a, b) : atom == ATOM_MIN ? min_##H(a, b) : max_##H(a, b);          \
+    }                                                                                                        \
+    static u32 apply_##H##x2(u8 atom, u32 a, u32 b) {                                                        \
+        u32 high = apply_##H(atom, (u16)(a >> 16), (u16)(b >> 16));                                          \
+        return apply_##H(atom, (u16)a, (u16)b) | high << 16;                                                 \
+    }
+APPLY_HALF(f16)
+APPLY_HALF(bf16)
+#undef APPLY_HALF
+
+static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c, bool global) {
     switch ((enum ptx_type)d->type) {
-    case PTX_F32: return apply_f32(d->atom, old, b);
+    case PTX_F32: return apply_f32(d->atom, old, b, global);
     case PTX_F64: return apply_f64(d->atom, old, b);
     case PTX_S32: return (u32)apply_s32(d->atom, old, b, c);
     case PTX_S64: return apply_s64(d->atom, old, b, c);
+    case PTX_F16: return apply_f16(d->atom, (u16)old, (u16)b);
+    case PTX_BF16: return apply_bf16(d->atom, (u16)old, (u16)b);
+    case PTX_F16X2: return apply_f16x2(d->atom, (u32)old, (u32)b);
+    case PTX_BF16X2: return apply_bf16x2(d->atom, (u32)old, (u32)b);
     default: break;
     }
     return d->width == 8 ? apply_u64(d->atom, old, b, c) : d->width == 4 ? apply_u32(d->atom, old, b, c) : apply_u16(d->atom, old, b, c);
@@ -65,14 +70,14 @@ static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c) {
 #define UPDATE(T)                                                                                            \
     do {                                                                                                     \
         T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED), next;                                             \
-        do next = (T)apply(d, old, b, c);                                                                    \
+        do next = (T)apply(d, old, b, c, global);                                                                    \
         while (shared_host && !__atomic_compare_exchange_n((T *)p, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
         if (!shared_host) *(T *)p = next;                                                                    \
         return old;                                                                                          \
     } while (0)
 
 /* Returns the old value. shared_host: another worker may update the same place. */
-static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_host) {
+static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_host, bool global) {
     if (d->width == 4) UPDATE(u32);
     if (d->width == 8) UPDATE(u64);
     UPDATE(u16);
@@ -94,14 +99,33 @@ static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v)
     else ((u16 *)p)[lane] = (u16)v;
 }
 
+/* Exchange and compare-and-swap of 16 bytes: kernels that use them run on one worker. A register of 128 bits is two of
+ * 64 side by side. */
+static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, u32 lane) {
+    enum { HIGH = 32 };
+    const u64 *b = at(x, d->operand[0]);
+    u64 old[2] = {p[0], p[1]};
+    bool compared = d->atom == ATOM_CAS, equal = old[0] == b[lane] && old[1] == b[HIGH + lane];
+    const u64 *next = compared ? at(x, d->operand[1]) : b;
+    if (!compared || equal) p[0] = next[lane], p[1] = next[HIGH + lane];
+    if (d->result == REF_NONE) return;
+    u64 *result = at(x, d->result);
+    result[lane] = old[0];
+    result[HIGH + lane] = old[1];
+}
+
 static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space, bool checked) {
     bool global = space != SPACE_SHARED, concurrent = global && x->worker->launch->nworkers > 1;
     unsigned char *memory = global ? x->memory->bytes - SIM_BASE : x->shared;
     ACTIVE(mask) {
         bool allowed = checked ? true : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l]) : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
+        if (d->width == 16) {
+            update_wide(x, d, (u64 *)(memory + ea[l]), l);
+            continue;
+        }
         u64 b = lane_operand(x, d->operand[0], l, d->width), c = lane_operand(x, d->operand[1], l, d->width);
-        lane_result(x, d->result, l, d->width, update(d, memory + ea[l], b, c, concurrent));
+        lane_result(x, d->result, l, d->width, update(d, memory + ea[l], b, c, concurrent, global));
     }
 }
 
@@ -127,4 +151,3 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
         atom_lanes(x, o, d, ea, shared, SPACE_SHARED, checked);
     }
 }
-void ISAFN(op_red)(struct exec *x, const struct op *o, u32 mask) { ISAFN(op_atom)(x, o, mask); }

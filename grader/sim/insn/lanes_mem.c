@@ -466,7 +466,6 @@ static void access(struct exec *x, const struct op *o, u32 mask) {
 }
 
 void ISAFN(op_ld)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
-void ISAFN(op_ldu)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
 void ISAFN(op_st)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
 
 /* ---- for lanes_atom.c ---- */

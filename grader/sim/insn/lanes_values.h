@@ -122,31 +122,42 @@ static inline s32 saturate_s32(s64 v) { return v > INT32_MAX ? INT32_MAX : v < I
 static inline f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
 static inline f64 same(f64 v) { return v; }
 static inline f64 high_word(f64 v) { return f64_of(bits64_of(v) & 0xffffffff00000000ull); }
+static inline f64 flushed_f64(f64 v) {
+    u64 bits = bits64_of(v);
+    return f64_of(bits >> 52 & 0x7ff ? bits : bits & 1ull << 63);
+}
+/* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and keeps its sign. */
+static inline f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
 #define FMA_f32 __builtin_fmaf
 #define FMA_f64 __builtin_fma
 #define SQRT_f32 __builtin_sqrtf
 #define SQRT_f64 __builtin_sqrt
 /* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
 static inline f32 min_f32(f32 a, f32 b) {
-    f32 r = a < b || (a == b && __builtin_signbit(a)) ? a : b;
-    return canonical(a != a ? b : b != b ? a : r);
+    f32 r = (a < b) | ((a == b) & (__builtin_signbit(a) != 0)) ? a : b;
+    r = b != b ? a : r;
+    return canonical(zeroed(a != a ? b : r));
 }
 static inline f32 max_f32(f32 a, f32 b) {
-    f32 r = a > b || (a == b && !__builtin_signbit(a)) ? a : b;
-    return canonical(a != a ? b : b != b ? a : r);
+    f32 r = (a > b) | ((a == b) & (!__builtin_signbit(a))) ? a : b;
+    r = b != b ? a : r;
+    return canonical(zeroed(a != a ? b : r));
 }
 static inline f64 min_f64(f64 a, f64 b) {
-    f64 r = a < b || (a == b && __builtin_signbit(a)) ? a : b;
-    return a != a ? b : b != b ? a : r;
+    f64 r = (a < b) | ((a == b) & (__builtin_signbit(a) != 0)) ? a : b;
+    r = b != b ? a : r;
+    return same(a != a ? b : r);
 }
 static inline f64 max_f64(f64 a, f64 b) {
-    f64 r = a > b || (a == b && !__builtin_signbit(a)) ? a : b;
-    return a != a ? b : b != b ? a : r;
+    f64 r = (a > b) | ((a == b) & (!__builtin_signbit(a))) ? a : b;
+    r = b != b ? a : r;
+    return same(a != a ? b : r);
 }
 static inline f32 nan_min_f32(f32 a, f32 b) { return (a != a) | (b != b) ? f32_of(0x7fffffffu) : min_f32(a, b); }
 static inline f32 nan_max_f32(f32 a, f32 b) { return (a != a) | (b != b) ? f32_of(0x7fffffffu) : max_f32(a, b); }
 /* .xorsign.abs: of the magnitudes, with the exclusive or of the signs. */
-static inline f32 absolute(f32 a) { return f32_of(bits_of(a) & 0x7fffffffu); }
+static inline f32 absolute(f32 a) { return zeroed(f32_of(bits_of(a) & 0x7fffffffu)); }
+static inline f32 negative(f32 a) { return zeroed(f32_of(bits_of(a) ^ 0x80000000u)); }
 static inline f32 xor_sign(f32 v, f32 a, f32 b) { return v != v ? v : f32_of((bits_of(v) & 0x7fffffffu) | ((bits_of(a) ^ bits_of(b)) & 0x80000000u)); }
 static inline f64 rni_f64(f64 v) { return __builtin_rint(v); } /* the environment rounds to nearest even here */
 static inline f64 rzi_f64(f64 v) { return __builtin_trunc(v); }

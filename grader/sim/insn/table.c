@@ -1,5 +1,5 @@
 /* table.c — the rows as data, found by name; and which vector level to run. */
-#include "grader/sim/insn/insn.h"
+#include "grader/sim/core/core.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -45,6 +45,14 @@ const unsigned insn_row_count = sizeof insn_rows / sizeof *insn_rows;
 static unsigned char executed[sizeof insn_rows / sizeof *insn_rows];
 unsigned char *insn_executed_rows = executed;
 
+void insn_mark_executed(const struct launch *l) {
+    const struct sim_module *m = l->module;
+    for (u32 w = 0; w < l->nworkers; w++)
+        for (u32 s = 0; s < m->nsegments; s++)
+            for (u32 i = m->segments[s].first; l->workers[w].segment_runs[s] && i <= m->segments[s].last; i++)
+                executed[m->ops[i].row] = 1;
+}
+
 /* ---- rows by name ---- */
 
 enum { NAME_SLOTS = 4096 };
@@ -83,7 +91,11 @@ op_fn *const *lanes_level(unsigned level) {
     return level == 2 ? lane_rows_v2 : NULL;
 }
 
+static unsigned forced;
+void lanes_force(unsigned level) { forced = level; }
+
 op_fn *const *lanes_best(void) {
+    if (forced) return lanes_level(forced);
     for (unsigned level = 4; level > 2; level--)
         if (lanes_level(level)) return lanes_level(level);
     return lane_rows_v2;
