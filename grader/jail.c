@@ -7,6 +7,7 @@
 #include "grader/jail.h"
 #include "common/file.h"
 #include "grader/jail_plan.h"
+#include "grader/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,16 +29,29 @@
 struct jail {
     pid_t pid;
     int pidfd, output, take, report;
+    bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes */
+    int life;
     uint64_t file_bytes;
-    char take_name[64];
-    char folder[64]; /* without namespaces: the stand-in for /work */
 };
 
-static bool disabled;
+static enum jail_tier tier = JAIL_NAMESPACES;
 
-void jail_disable(void) { disabled = true; }
-bool jail_disabled(void) { return disabled; }
-const char *jail_tier(void) { return disabled ? "none (--no-jail)" : "user namespaces, seccomp"; }
+void jail_choose(enum jail_tier t) { tier = t; }
+void jail_disable(void) { tier = JAIL_NONE; }
+bool jail_disabled(void) { return tier == JAIL_NONE; }
+enum jail_tier jail_tier_now(void) { return tier; }
+
+const char *jail_tier(void) {
+    static char text[128];
+    int abi = landlock_abi();
+    char files[32] = "no Landlock";
+    if (abi) snprintf(files, sizeof files, "Landlock %d", abi);
+    if (tier == JAIL_NONE) return "none (--no-jail)";
+    if (tier == JAIL_LANDLOCK)
+        snprintf(text, sizeof text, "T2: %s, seccomp, %s", files, geteuid() ? "the grader's own user" : "a user of its own");
+    else snprintf(text, sizeof text, "T1: namespaces, %s, seccomp", files);
+    return text;
+}
 
 /* ---- what every program needs ---- */
 
@@ -73,20 +87,29 @@ const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
 static const struct {
     int number;
     bool fatal[2];
+    bool shared; /* only where the program shares the machine's files and processes */
+    bool others; /* only where the first argument names another process */
 } calls[] = {
 #define FAIL                       false
 #define KILL                       true
-#define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}},
+#define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}, false, false},
+#define SHARED(name)               {SCMP_SYS(name), {false, false}, true, false},
+#define OTHERS(name)               {SCMP_SYS(name), {false, false}, false, true},
 #include "grader/seccomp.def"
 #undef CALL
+#undef SHARED
+#undef OTHERS
 #undef FAIL
 #undef KILL
 };
 
-static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind) {
+static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         uint32_t action = calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
-        if (calls[i].number >= 0 && seccomp_rule_add(filter, action, calls[i].number, 0) < 0) return false;
+        if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
+        if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
+                            : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
+            return false;
     }
     /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to clone. */
     uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
@@ -106,13 +129,15 @@ static bool read_filter(int fd, struct sock_fprog *out) {
     return pread(fd, out->filter, (size_t)size, 0) == size;
 }
 
-/* Built once a kind; the programs live as long as the grader. */
+/* Built once a kind and tier; the programs live as long as the grader. */
 static const struct sock_fprog *filter_for(enum jail_kind kind) {
-    static struct sock_fprog programs[2];
+    static struct sock_fprog both[2][2];
+    bool shared = tier != JAIL_NAMESPACES;
+    struct sock_fprog *programs = both[shared];
     if (programs[kind].filter) return &programs[kind];
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
-    bool ok = filter && fd >= 0 && add_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 &&
+    bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && seccomp_export_bpf(filter, fd) == 0 &&
               read_filter(fd, &programs[kind]);
     if (fd >= 0) close(fd);
     seccomp_release(filter);
@@ -201,84 +226,42 @@ static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
 }
 
 static void reap_killed(struct jail *j) {
+    close_fd(&j->life);
     if (j->pid <= 0) return;
-    kill(j->pid, SIGKILL);
+    if (!j->kept) kill(j->pid, SIGKILL);
     while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {}
 }
 
 static void jail_free(struct jail *j) {
     close_fd(&j->pidfd), close_fd(&j->output), close_fd(&j->take), close_fd(&j->report);
-    if (j->folder[0]) dir_remove(j->folder, NULL);
+    close_fd(&j->life);
     free(j);
 }
 
-/* ---- without namespaces, on request ---- */
+/* ---- without namespaces ---- */
 
-/* Paths inside become paths outside, wherever an argument or variable holds one. */
-static char *translate(const struct jail *j, const struct jail_job *job, const char *s) {
-    for (unsigned i = 0; i < job->nbinds; i++) {
-        const char *at = strstr(s, job->binds[i].to);
-        size_t n = strlen(job->binds[i].to);
-        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':'))
-            continue;
-        char *out = xmalloc(strlen(s) + strlen(job->binds[i].from) + 1);
-        sprintf(out, "%.*s%s%s", (int)(at - s), s, job->binds[i].from, at + n);
-        return out;
-    }
-    const char *at = strstr(s, "/work");
-    if (!at || (at != s && at[-1] != '=')) return xstrdup(s);
-    char *out = xmalloc(strlen(s) + sizeof j->folder);
-    sprintf(out, "%.*s%s%s", (int)(at - s), s, j->folder, at + 5);
-    return out;
-}
-
-static char **translate_all(const struct jail *j, const struct jail_job *job, const char *const *list) {
-    unsigned n = 0;
-    while (list && list[n]) n++;
-    char **out = xcalloc(n + 1, sizeof *out);
-    for (unsigned i = 0; i < n; i++) out[i] = translate(j, job, list[i]);
-    return out;
-}
-
-static bool open_folder(struct jail *j, const struct jail_job *job, struct err *e) {
-    strcpy(j->folder, "/tmp/warpbook-XXXXXX");
-    if (!mkdtemp(j->folder))
-        return j->folder[0] = 0, err_set(e, ERR_SYSTEM, "cannot make a folder in /tmp: %s", strerror(errno));
-    char path[PATH_MAX];
-    for (unsigned i = 0; i < job->nfiles; i++) {
-        if (!path_join(path, sizeof path, j->folder, job->files[i].name))
-            return err_set(e, ERR_INPUT, "file name too long");
-        if (!file_write(path, job->files[i].data, job->files[i].size, e)) return false;
-    }
-    return true;
-}
-
-static bool spawn_unjailed(struct jail *j, struct jail_plan *p, struct err *e) {
-    if (!open_folder(j, p->job, e)) return false;
-    struct jail_job job = *p->job;
-    char **argv = translate_all(j, &job, job.argv), **env = translate_all(j, &job, job.env);
-    job.env = (const char *const *)env;
-    p->job = &job;
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (chdir(j->folder) < 0) _exit(127);
-        jail_become(p, false, (const char *const *)argv, p->output);
-    }
-    for (char **a = argv; *a; a++) free(*a);
-    for (char **a = env; *a; a++) free(*a);
-    free(argv), free(env);
-    j->pid = pid, j->report = -1;
-    j->pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+/* fork, not a bare clone: the keeper lives on in this program's memory and uses the C library. */
+static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
+    int life[2], report[2];
+    if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+        return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+    p->go = life[0], p->report = report[1], p->confined = tier == JAIL_LANDLOCK;
+    j->kept = true;
+    fflush(NULL);
+    j->pid = fork();
+    if (j->pid == 0) close(life[1]), keeper_run(p);
+    j->life = life[1], j->report = report[0];
+    close(life[0]), close(report[1]);
+    j->pidfd = j->pid > 0 ? (int)syscall(SYS_pidfd_open, j->pid, 0) : -1;
     return j->pidfd >= 0 || err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
 }
 
 struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
     *j = (struct jail){
-        .pid = -1, .pidfd = -1, .output = -1, .take = -1, .report = -1, .file_bytes = job->limits.file_bytes};
-    if (job->take) snprintf(j->take_name, sizeof j->take_name, "%s", job->take);
+        .pid = -1, .pidfd = -1, .output = -1, .take = -1, .report = -1, .life = -1, .file_bytes = job->limits.file_bytes};
     struct jail_plan p = {.job = job, .null = -1};
-    bool ok = prepare(j, &p, e) && (disabled ? spawn_unjailed(j, &p, e) : spawn(j, &p, e));
+    bool ok = prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
     close_fd(&p.null);
     if (ok) return j;
     reap_killed(j);
@@ -319,22 +302,13 @@ static void broken(struct jail_result *r, const char *stage, int error) {
     snprintf(r->why, sizeof r->why, "jail: %s: %s", stage, strerror(error));
 }
 
-static void take_unjailed(struct jail *j, struct jail_result *r) {
-    char path[PATH_MAX];
-    struct err e = {0};
-    if (!j->take_name[0] || !path_join(path, sizeof path, j->folder, j->take_name)) return;
-    r->has_taken = r->end == JAIL_EXITED && r->code == 0 && file_read(path, j->file_bytes, &r->taken, &e);
-}
-
-static void collect(struct jail *j, struct jail_result *r, int status, bool late) {
+static void collect(struct jail *j, struct jail_result *r, bool late) {
     struct jail_report report;
-    if (j->report < 0) {
-        if (late) r->end = JAIL_TIMEOUT;
-        else classify(r, status);
-        take_unjailed(j, r);
-    } else if (read(j->report, &report, sizeof report) == sizeof report) {
+    if (read(j->report, &report, sizeof report) == sizeof report) {
         if (report.stage) broken(r, report.stage, report.error);
+        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL) r->end = JAIL_TIMEOUT;
         else classify(r, report.status);
+        if (report.full) r->end = JAIL_OUTPUT;
         r->has_taken = report.took;
         if (report.took) append(j->take, 0, j->file_bytes, &r->taken);
     } else if (late) r->end = JAIL_TIMEOUT;
@@ -354,11 +328,11 @@ void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         left = end - ((double)now.tv_sec + (double)now.tv_nsec * 1e-9);
     }
-    if (late) kill(j->pid, SIGKILL);
-    if (j->folder[0]) kill(-j->pid, SIGKILL); /* its session, as far as that goes */
+    if (late && !j->kept) kill(j->pid, SIGKILL);
+    close_fd(&j->life); /* a keeper then kills what is left */
     int status = 0;
     while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {}
-    collect(j, r, status, late);
+    collect(j, r, late);
     jail_free(j);
 }
 

@@ -1,9 +1,12 @@
 /* jail.h — runs a program that nobody vouches for: nvcc on a student's file, and the student's host code.
  *
- * A jailed program lives in its own user, mount, pid, network, IPC and UTS namespaces. It sees a read-only root
+ * There are two tiers, and jail_probe chooses the stronger one that holds (docs/security.md says what each promises).
+ * T1: a jailed program lives in its own user, mount, pid, network, IPC and UTS namespaces. It sees a read-only root
  * built from the binds it was given, one writable folder /work of limited size, and no /proc, no network and no
  * descriptor that was not passed on purpose. seccomp removes the system calls that have no business here; limits
- * hold time, memory, output and processes. It dies with the grader, and everything it started dies with it.
+ * hold time, memory, output and processes, and Landlock repeats the rules on files. It dies with the grader, and
+ * everything it started dies with it. T2, where user namespaces are not to be had: Landlock alone hides files, signals
+ * and TCP, seccomp sockets and what Landlock does not know; a keeper process ends the program's process group.
  *
  *   struct jail *j = jail_start(&(struct jail_job){.argv = argv, .binds = binds, ...}, &err);
  *   jail_wait(j, seconds, &result);   // kills what is left
@@ -96,9 +99,13 @@ const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n);
 
 /* True if jails hold on this machine. The text says which tier, or what failed and what to do. */
 bool jail_probe(struct err *e);
-/* "user namespaces, seccomp", for reports. */
+/* "T1: namespaces, Landlock 7, seccomp", for reports. */
 const char *jail_tier(void);
 
+enum jail_tier { JAIL_NAMESPACES, JAIL_LANDLOCK, JAIL_NONE };
+/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes. */
+void jail_choose(enum jail_tier t);
+enum jail_tier jail_tier_now(void);
 /* For --no-jail: every later jail_start runs the program unprotected (limits only), in a temporary folder. */
 void jail_disable(void);
 bool jail_disabled(void);

@@ -6,6 +6,7 @@
  *
  * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and stack only. */
 #include "grader/jail_plan.h"
+#include "grader/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +128,8 @@ static void limit(int which, uint64_t value, bool on) {
     if (on && setrlimit((__rlimit_resource_t)which, &r) < 0) fail("setrlimit");
 }
 
-static void set_limits(const struct jail_limits *l, bool namespaces) {
+static void set_limits(const struct jail_limits *l) {
+    bool namespaces = !plan->folder;
     limit(RLIMIT_CORE, 0, true);
     limit(RLIMIT_CPU, (uint64_t)(l->cpu_seconds + 0.999), l->cpu_seconds > 0);
     limit(RLIMIT_DATA, l->memory_bytes, l->memory_bytes);
@@ -136,8 +138,8 @@ static void set_limits(const struct jail_limits *l, bool namespaces) {
     limit(RLIMIT_NOFILE, l->files, l->files);
     limit(RLIMIT_MEMLOCK, 0, true);
     limit(RLIMIT_MSGQUEUE, 0, namespaces);
-    /* Without a user namespace the kernel would count every process of the user. */
-    limit(RLIMIT_NPROC, l->processes, l->processes && namespaces);
+    /* Without a user namespace the kernel counts every process of the user. */
+    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes, l->processes && (namespaces || plan->processes));
 }
 
 /* Leaves descriptors 0 to 2, those that were asked for, and `complain`, which closes on exec. */
@@ -161,18 +163,38 @@ static int arrange_fds(int complain) {
 }
 
 static void drop_privileges(void) {
+    unsigned uid = plan->folder ? plan->uid : JAIL_UID;
+    bool change = !plan->folder || !plan->own_uid;
     if (!plan->own_uid && syscall(SYS_setgroups, 0, NULL) < 0) fail("setgroups");
-    if (syscall(SYS_setresgid, JAIL_UID, JAIL_UID, JAIL_UID) < 0) fail("setresgid");
-    if (syscall(SYS_setresuid, JAIL_UID, JAIL_UID, JAIL_UID) < 0) fail("setresuid");
+    if (change && syscall(SYS_setresgid, uid, uid, uid) < 0) fail("setresgid");
+    if (change && syscall(SYS_setresuid, uid, uid, uid) < 0) fail("setresuid");
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[2] = {0};
     if (syscall(SYS_capset, &header, none) < 0) fail("capset");
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-void jail_become(const struct jail_plan *p, bool namespaces, const char *const *argv, int complain) {
+/* In namespaces everything that there is may be read; without them, what would have been bound. */
+static bool grant(int rules) {
+    const struct jail_job *job = plan->job;
+    bool ok = landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
+              landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
+              landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE);
+    if (!plan->folder) return ok && landlock_allow(rules, "/usr", LANDLOCK_READ) && landlock_allow(rules, "/", LANDLOCK_READ);
+    for (unsigned i = 0; ok && i < job->nbinds; i++) ok = landlock_allow(rules, job->binds[i].from, LANDLOCK_READ);
+    return ok;
+}
+
+static void lock_files(void) {
+    int rules = landlock_open();
+    if (rules < 0 && !plan->folder) return; /* a second wall, which older kernels lack */
+    if (rules < 0 || !grant(rules) || !landlock_enter(rules)) fail("Landlock");
+}
+
+void jail_become(const struct jail_plan *p, const char *const *argv, const char *const *env, int complain) {
     const struct jail_job *job = p->job;
     struct jail_plan copy = *p;
+    bool confined = !p->folder || p->confined;
     plan = &copy;
     copy.report = arrange_fds(complain);
     sigset_t none;
@@ -181,34 +203,50 @@ void jail_become(const struct jail_plan *p, bool namespaces, const char *const *
     for (int s = 1; s < 32; s++) signal(s, SIG_DFL);
     setsid();
     umask(022);
-    if (namespaces) drop_privileges();
+    if (confined) drop_privileges();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    set_limits(&job->limits, namespaces);
+    set_limits(&job->limits);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail("no_new_privs");
-    if (namespaces && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &copy.filter) < 0) fail("seccomp");
+    if (confined) lock_files();
+    if (confined && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &copy.filter) < 0) fail("seccomp");
     if (job->inside) {
         close(copy.report); /* as exec would */
         _exit(job->inside(job->inside_data));
     }
-    execve(argv[0], (char *const *)argv, (char *const *)job->env);
+    execve(argv[0], (char *const *)argv, (char *const *)env);
     fail("start of the program");
 }
 
-/* Copies the file asked for; regular files only, never more than the limit. */
-static bool hand_out(void) {
-    const struct jail_job *job = plan->job;
-    char path[PATH_MAX] = "/work/";
-    strncat(path, job->take, sizeof path - 16);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+/* Opened in the program's folder. */
+bool jail_hand_out(const struct jail_plan *p) {
+    const struct jail_job *job = p->job;
+    int fd = open(job->take, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > job->limits.file_bytes)
         return false;
     for (off_t left = st.st_size; left > 0;) {
-        ssize_t n = syscall(SYS_sendfile, plan->take, fd, NULL, left);
+        ssize_t n = syscall(SYS_sendfile, p->take, fd, NULL, left);
         if (n <= 0) return false;
         left -= n;
     }
     return true;
+}
+
+pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char *const *env) {
+    int problem[2];
+    plan = p;
+    if (pipe2(problem, O_CLOEXEC) < 0) fail("pipe");
+    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child < 0) fail("fork");
+    if (child == 0) jail_become(p, argv, env, problem[1]);
+    close(problem[1]);
+    struct jail_report r = {0};
+    if (read(problem[0], &r, sizeof r) == sizeof r) { /* it could not even start */
+        if (write(p->report, &r, sizeof r)) {}
+        child = -1;
+    }
+    close(problem[0]);
+    return child;
 }
 
 /* Waits for `child`, reaping what it leaves behind. */
@@ -230,19 +268,10 @@ void jail_inside(const struct jail_plan *p) {
     if (syscall(SYS_sethostname, "jail", 4) < 0) fail("sethostname");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* changing the uid cleared it */
     build_root();
-    int problem[2];
-    if (pipe2(problem, O_CLOEXEC) < 0) fail("pipe");
-    pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-    if (child < 0) fail("fork");
-    if (child == 0) jail_become(p, true, p->job->argv, problem[1]);
-    close(problem[1]);
-    struct jail_report r = {0};
-    if (read(problem[0], &r, sizeof r) == sizeof r) { /* it could not even start */
-        if (write(p->report, &r, sizeof r)) {}
-        _exit(1);
-    }
-    r = (struct jail_report){.status = reap(child)};
-    r.took = p->take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && hand_out();
+    pid_t child = jail_launch(p, p->job->argv, p->job->env);
+    if (child < 0) _exit(1);
+    struct jail_report r = {.status = reap(child)};
+    r.took = p->take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(p);
     if (write(p->report, &r, sizeof r)) {}
     _exit(0);
 }

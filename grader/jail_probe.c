@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -73,7 +75,7 @@ static bool forks_freely(struct probe *p) {
 }
 static bool cannot_work(struct probe *p) {
     (void)p;
-    return !can_create("/work/x");
+    return !can_create("x");
 }
 
 static const struct {
@@ -102,10 +104,23 @@ static int inside(void *data) {
 static const char remedy[] = "Submissions are not run without one. Allow unprivileged user namespaces "
                              "(sysctl kernel.unprivileged_userns_clone=1, "
                              "user.max_user_namespaces > 0; in a container: --security-opt "
-                             "seccomp=unconfined), or, for code that you trust, pass --no-jail.";
+                             "seccomp=unconfined), or use a kernel with Landlock 6 (Linux 6.12), or, for code that "
+                             "you trust, pass --no-jail.";
 
-bool jail_probe(struct err *e) {
-    if (jail_disabled()) return true;
+static bool judge(struct jail *j, struct err *e) {
+    struct jail_result r = {.end = JAIL_BROKEN};
+    if (j) jail_wait(j, 5, &r);
+    bool ok = j && r.end == JAIL_EXITED && r.code == 0;
+    if (j && r.end == JAIL_BROKEN) err_set(e, ERR_SYSTEM, "%s", r.why);
+    else if (j && r.end == JAIL_EXITED && r.code)
+        err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
+    else if (j && !ok) err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
+    jail_result_free(&r);
+    return ok;
+}
+
+static bool holds(enum jail_tier tier, struct err *e) {
+    jail_choose(tier);
     struct probe p = {getpid(), 150};
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC), secret = fcntl(null, F_DUPFD, 150);
     p.secret = secret;
@@ -118,17 +133,21 @@ bool jail_probe(struct err *e) {
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
     struct jail *j = jail_start(&job, e);
     close(secret), close(null);
-    struct jail_result r = {.end = JAIL_BROKEN};
-    if (j) jail_wait(j, 5, &r);
-    bool ok = j && r.end == JAIL_EXITED && r.code == 0;
-    if (j && r.end == JAIL_BROKEN) err_set(e, ERR_SYSTEM, "%s", r.why);
-    else if (j && r.end == JAIL_EXITED && r.code)
-        err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
-    else if (j && !ok) err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
-    jail_result_free(&r);
-    if (ok) return true;
-    char first[sizeof e->text];
-    snprintf(first, sizeof first, "%s", e->text);
-    snprintf(e->text, sizeof e->text, "no jail holds on this machine: %.300s.\n%s", first, remedy);
-    return false;
+    return judge(j, e);
+}
+
+bool jail_probe(struct err *e) {
+    static const char *const names[] = {[JAIL_NAMESPACES] = "T1", [JAIL_LANDLOCK] = "T2"};
+    const char *forced = getenv("WARPBOOK_JAIL_TIER");
+    struct buf why = {0};
+    bool ok = jail_disabled();
+    for (int t = JAIL_NAMESPACES; !ok && t <= JAIL_LANDLOCK; t++) {
+        struct err one = {0};
+        if (forced && strcmp(forced, names[t])) continue;
+        ok = holds(t, &one);
+        if (!ok) buf_printf(&why, "%s%s: %.300s", why.size ? "; " : "", names[t], one.text);
+    }
+    if (!ok) err_set(e, ERR_SYSTEM, "no jail holds on this machine (%s).\n%s", buf_str(&why), remedy);
+    buf_free(&why);
+    return ok;
 }

@@ -93,7 +93,7 @@ struct json_t *report_json(const struct result *const *results, unsigned n, cons
     json_object_set_new(o, "schema", json_integer(1));
     json_object_set_new(o, "device", device);
     json_object_set_new(o, "seed", text(seed));
-    if (jail_disabled()) json_object_set_new(o, "jail", text("none"));
+    json_object_set_new(o, "jail", text(jail_tier()));
     json_object_set_new(o, "exercises", list);
     return o;
 }

@@ -78,8 +78,8 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     buf_printf(out, " (%s)", verdict_text(r->verdict));
     if (r->verdict != V_IE) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_printf(out, "\n  %s%s%s\n", ink(s, INK_DIM), r->ex->title, ink(s, INK_NONE));
-    if (jail_disabled())
-        buf_printf(out, "  %srun without a jail (--no-jail)%s\n", ink(s, INK_BAD), ink(s, INK_NONE));
+    enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
+    buf_printf(out, "  %s%-10s %s%s\n", ink(s, how), "jail", jail_tier(), ink(s, INK_NONE));
 }
 
 static void cases(const struct result *r, const struct report_style *s, struct buf *out) {
