@@ -13,7 +13,7 @@ static unsigned char *pages(size_t bytes) {
 
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
-static size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->granule_shift) + 32) * sizeof(u32); }
+static size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32); }
 
 struct block_layout {
     size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, total;

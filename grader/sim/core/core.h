@@ -58,7 +58,7 @@ struct code {
     u32 block_bytes;          /* behind BASE_BLOCK, entries only */
     bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
     bool synchronises;        /* …and may order them, by atomics' results or flags: no race between blocks is told */
-    bool narrow;              /* accesses shared or global memory in less than words */
+    bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
     struct param_slot *slots;
     u32 nslots;
@@ -254,7 +254,7 @@ struct exec {
 enum race_access { RACE_READ, RACE_WRITE, RACE_UPDATE /* atomic */ };
 
 /* Which block wrote and read each granule of global memory, of the blocks that one worker ran: 0 none, 1 + a number of
- * a block, or many. Indexed by (address - SIM_BASE) >> granule_shift. */
+ * a block, or many. Indexed by (address - SIM_BASE) >> global_shift. */
 struct race_range { u64 low, high; };
 struct race_plane {
     u16 *write, *read;
@@ -306,7 +306,7 @@ struct launch {
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
     bool races_global;  /* note blocks' accesses to global memory */
-    u32 granule_shift;  /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
+    u32 global_shift, shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
     unsigned nworkers;
     struct worker *workers;
 };

@@ -209,7 +209,8 @@ static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->budget = s->options.instruction_budget;
     l->deadline = s->options.time_budget > 0 ? seconds_now() + s->options.time_budget : 0;
     l->sanitize = s->options.sanitize;
-    l->granule_shift = l->code->narrow ? 0 : 2;
+    l->global_shift = l->code->narrow_global ? 0 : 2;
+    l->shared_shift = l->code->narrow_shared ? 0 : 2;
     l->races_global = l->sanitize && !l->code->synchronises && l->nblocks > 1;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
@@ -239,8 +240,8 @@ static void execute(struct launch *l, struct sim_result *out) {
     if (ok) run(l);
     else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
     launch_collect(l, out);
-    scale_to_whole(l, out);
     insn_mark_executed(l);
+    scale_to_whole(l, out);
     reports_collect(l, out);
     race_report(l, out);
     race_close(l);

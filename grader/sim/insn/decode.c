@@ -329,7 +329,8 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         c->communicates |= q->communicates;
         c->cooperative |= q->cooperative;
         c->synchronises |= q->synchronises;
-        c->narrow |= q->narrow;
+        c->narrow_global |= q->narrow_global;
+        c->narrow_shared |= q->narrow_shared;
         c->recursive |= q->recursive;
         if (q->max_frame > frame) frame = q->max_frame;
         if (q->max_local > local) local = q->max_local;

@@ -196,7 +196,9 @@ bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand
 
 /* Races are told by words, except where a kernel accesses less of them: see lanes_race.c. */
 static void note_width(struct decoder *d, const struct mem_desc *m) {
-    if (m->width < 4 && m->space != SPACE_LOCAL && m->space != SPACE_CONST) d->c->narrow = true;
+    if (m->width >= 4) return;
+    if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
+    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC) d->c->narrow_shared = true;
 }
 
 bool decode_memory(struct decoder *d) {

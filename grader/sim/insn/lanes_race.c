@@ -65,7 +65,7 @@ static void report_shared(struct exec *x, const struct op *o, u32 lane, u64 offs
 /* One granule of one lane. */
 static void shared_one(struct exec *x, const struct op *o, u32 lane, u64 granule, enum race_access access) {
     u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
-    u64 offset = granule << x->worker->launch->granule_shift;
+    u64 offset = granule << x->worker->launch->shared_shift;
     bool i_write = access != RACE_READ;
     if (unordered(*w, mine) && !(access == RACE_UPDATE && is_atomic(*w))) report_shared(x, o, lane, offset, *w, true, i_write);
     else if (i_write && unordered(*r, mine)) report_shared(x, o, lane, offset, *r, false, true);
@@ -74,7 +74,7 @@ static void shared_one(struct exec *x, const struct op *o, u32 lane, u64 granule
 }
 
 static void shared_slow(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask, u32 span, enum race_access access) {
-    u32 shift = x->worker->launch->granule_shift;
+    u32 shift = x->worker->launch->shared_shift;
     ACTIVE(mask)
     for (u64 at = base + (u64)(s64)rel[l], g = at >> shift; g <= (at + span - 1) >> shift; g++) shared_one(x, o, l, g, access);
 }
@@ -139,7 +139,7 @@ static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
 
 void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span,
                         enum race_access access) {
-    bool words = m && span % 4 == 0 && x->worker->launch->granule_shift == 2;
+    bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2;
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);
     for (u32 at = 0; words && at < span; at += 4) {
         bool done = access == RACE_UPDATE           ? shared_updates(x, m, base + at, rel, mask)
@@ -178,7 +178,7 @@ static inline void note_writes(struct race_plane *p, u64 granule, u32 n, u16 me)
 /* Reductions do not race with each other, but with plain accesses: they are noted as reads. */
 void ISAFN(race_global)(struct exec *x, struct mem_memo *m, u64 base, u32 span, enum race_access access) {
     struct race_plane *p = &x->worker->plane;
-    u32 shift = x->worker->launch->granule_shift;
+    u32 shift = x->worker->launch->global_shift;
     u64 offset = base - SIM_BASE, low = offset + (u64)(s64)m->low, high = offset + (u64)(s64)m->high + span;
     u16 me = (u16)(1 + x->block->linear % (RACE_MANY_BLOCKS - 1));
     struct race_range *range = &p->touched[m - x->memos];
