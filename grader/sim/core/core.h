@@ -251,13 +251,20 @@ struct exec {
 };
 
 /* How an access counts for races. */
-enum race_access { RACE_READ, RACE_WRITE, RACE_UPDATE /* atomic */ };
+enum race_access {
+    RACE_READ,
+    RACE_WRITE,
+    RACE_UPDATE,   /* an atomic whose result is not used, a strong store */
+    RACE_OBSERVE,  /* a strong load */
+    RACE_EXCHANGE, /* an atomic whose result is used */
+};
 
 /* Which block wrote and read each granule of global memory, of the blocks that one worker ran: 0 none, 1 + a number of
  * a block, or many. Indexed by (address - SIM_BASE) >> global_shift. */
 struct race_range { u64 low, high; };
 struct race_plane {
     u16 *write, *read;
+    u16 *value;                 /* a hash of what was written last */
     u32 raced;                  /* a race within this worker's blocks */
     struct race_range *touched; /* by memory instruction: offsets from SIM_BASE */
 };

@@ -243,7 +243,7 @@ static void access_global(struct exec *x, const struct op *o, const struct mem_d
         return;
     }
     if (x->sanitize && !x->memory->table[m->allocation].initialised) shadow_global(x, o, d, ea, mask, m->shape);
-    if (x->races_global && space == SPACE_GLOBAL) ISAFN(race_global)(x, m, base, span, d->verb == MEM_LOAD ? RACE_READ : RACE_WRITE);
+    if (x->races_global && space == SPACE_GLOBAL) ISAFN(race_global)(x, d, m, base, span, d->verb == MEM_LOAD ? RACE_READ : RACE_WRITE);
     move(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
 }
 
@@ -293,6 +293,12 @@ static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base
     return low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes && !(((u32)base | m->bits) & (span - 1));
 }
 
+static enum race_access race_kind(const struct mem_desc *d) {
+    if (d->verb == MEM_ATOM) return RACE_EXCHANGE;
+    if (d->verb == MEM_RED || (d->verb == MEM_STORE && d->strong)) return RACE_UPDATE;
+    return d->verb == MEM_STORE ? RACE_WRITE : d->strong ? RACE_OBSERVE : RACE_READ;
+}
+
 static void access_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
@@ -309,7 +315,7 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
         LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
     }
     if (x->sanitize) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
-    if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, d->verb == MEM_LOAD ? RACE_READ : RACE_WRITE);
+    if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, race_kind(d));
     move(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
 }
 
@@ -486,7 +492,7 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
     if (!all_written(x->shared_written + offset, d->width)) unwritten_shared(x, o, lane, offset, d->width);
     memset(x->shared_written + offset, 1, d->width);
     static const s32 here[32];
-    ISAFN(race_shared)(x, o, NULL, offset, here, 1u << lane, d->width, RACE_UPDATE);
+    ISAFN(race_shared)(x, o, NULL, offset, here, 1u << lane, d->width, race_kind(d));
     return true;
 }
 /* All lanes' places are written; what an atomic leaves is written too. */
@@ -510,10 +516,10 @@ bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc
         if (!shared_fits(x, m, base, d->width)) return false;
         if (!x->sanitize) return true;
         if (!atomic_written(x->shared_written + base, rel, mask, d->width)) return false;
-        ISAFN(race_shared)(x, o, m, base, rel, mask, d->width, RACE_UPDATE);
+        ISAFN(race_shared)(x, o, m, base, rel, mask, d->width, race_kind(d));
         return true;
     }
     if (!global_fits(x, d, m, base, d->width)) return false;
-    if (x->races_global) ISAFN(race_global)(x, m, base, d->width, RACE_UPDATE);
+    if (x->races_global) ISAFN(race_global)(x, d, m, base, d->width, RACE_UPDATE);
     return !x->sanitize || x->memory->table[m->allocation].initialised || atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
 }

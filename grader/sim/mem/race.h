@@ -4,7 +4,7 @@
 
 /* Who a shared-memory stamp stands for. */
 enum { RACE_ONE, RACE_LANES /* of one warp */, RACE_WARPS, RACE_ATOMIC_ONE, RACE_ATOMIC_MANY };
-enum { RACE_INTERVALS = 1 << 13, RACE_MANY_BLOCKS = 0xffff };
+enum { RACE_INTERVALS = 1 << 13, RACE_MANY_BLOCKS = 0xffff, RACE_SAME_VALUE = 0xfffe /* many wrote, all the same */ };
 
 /* core/block.c: a barrier of the block (or of a warp) passed. */
 void race_next_interval(struct block *b, const struct launch *l);

@@ -23,9 +23,10 @@ bool race_open(struct launch *l) {
         struct race_plane *p = &l->workers[i].plane;
         p->write = plane(l);
         p->read = plane(l);
+        p->value = plane(l);
         p->touched = xcalloc(l->module->nstats, sizeof *p->touched);
         for (u32 s = 0; s < l->module->nstats; s++) p->touched[s].low = UINT64_MAX;
-        if (!p->write || !p->read) return false;
+        if (!p->write || !p->read || !p->value) return false;
     }
     return true;
 }
@@ -35,20 +36,32 @@ void race_close(struct launch *l) {
         struct race_plane *p = &l->workers[i].plane;
         if (p->write) munmap(p->write, plane_bytes(l));
         if (p->read) munmap(p->read, plane_bytes(l));
+        if (p->value) munmap(p->value, plane_bytes(l));
         free(p->touched);
     }
 }
 
 static u16 join(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLOCKS; }
 
+/* Who wrote the granule, over all workers. */
+static u16 writers(const struct launch *l, u64 granule) {
+    u16 all = 0, value = 0;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        u16 w = l->workers[i].plane.write[granule], v = l->workers[i].plane.value[granule];
+        if (!w) continue;
+        bool same = v == value && all != RACE_MANY_BLOCKS && w != RACE_MANY_BLOCKS;
+        all = !all ? w : same ? RACE_SAME_VALUE : RACE_MANY_BLOCKS;
+        value = v;
+    }
+    return all;
+}
+
 /* Whether the granule was written by one block and touched by another. */
 static bool raced(const struct launch *l, u64 granule) {
-    u16 w = 0, r = 0;
-    for (u32 i = 0; i < l->nworkers; i++) {
-        w = join(w, l->workers[i].plane.write[granule]);
-        r = join(r, l->workers[i].plane.read[granule]);
-    }
-    return w && (w == RACE_MANY_BLOCKS || (r && r != w));
+    u16 w = writers(l, granule), r = 0;
+    if (!w) return false;
+    for (u32 i = 0; i < l->nworkers; i++) r = join(r, l->workers[i].plane.read[granule]);
+    return w == RACE_MANY_BLOCKS || (r && r != w);
 }
 
 static bool touches(const struct launch *l, u32 stat, u64 offset) {
