@@ -38,6 +38,7 @@ struct rwarp {
     u8 *why;    /* by register: whom a reader waits for */
     u32 *event; /* by step: where its access stands in the stream, + 1; 0 = none */
     bool running, parked;
+    bool ticket; /* its unit is reserved: only the issue slot is missing */
 };
 
 struct rblock {
@@ -350,40 +351,42 @@ static void results(struct rwarp *w, const struct step *s, double ready, u8 why)
 static const enum resource unit_resource[UNIT_COUNT] = {[UNIT_ALU] = R_ALU, [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,
                                                         [UNIT_FP64] = R_FP64, [UNIT_XU] = R_XU, [UNIT_LSU] = R_LSU};
 
-/* When the instruction can leave its scheduler; reserves what it uses. */
-static double reserve(struct machine *m, struct rwarp *w, const struct step *s) {
+/* When the instruction's unit can take it; reserves the unit. */
+static double reserve_unit(struct machine *m, struct rwarp *w, const struct step *s) {
     u32 k = w->scheduler;
     double t = w->time, n = s->count;
-    bool unit = s->unit != UNIT_NONE && s->unit != UNIT_CTRL;
-    if (!off(m, TERM_BIT(ISSUE))) t = max2(t, m->issue[k]);
     if (s->unit == UNIT_LSU) {
         t = max2(max2(t, m->lsu), m->l1 - l1_queue);
         m->lsu = t + n;
         m->busy[R_LSU] += n;
-    } else if (unit && !off(m, TERM_BIT(UNITS))) {
+    } else if (s->unit != UNIT_NONE && s->unit != UNIT_CTRL && !off(m, TERM_BIT(UNITS))) {
         t = max2(t, m->unit[s->unit][k]);
         double cost = n * m->interval[s->unit];
         m->unit[s->unit][k] = t + cost;
         m->busy[unit_resource[s->unit]] += cost / SCHEDULERS;
-        /* Integer multiplication runs on the FMA pipe, half of it where that is 128 lanes wide. */
         if (s->special) m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
         m->busy[R_XU] += s->special * m->interval[UNIT_XU] / SCHEDULERS;
+        /* Integer multiplication runs on the FMA pipe, half of it where that is 128 lanes wide. */
         if (s->unit == UNIT_IMAD) m->unit[UNIT_FMA][k] = max2(m->unit[UNIT_FMA][k], t) + n * m->interval[UNIT_FMA];
     }
-    m->issue[k] = t + n;
-    m->busy[R_ISSUE] += n / SCHEDULERS;
     return t;
 }
 
-static double hold_back(const struct machine *m, const struct rwarp *w, const struct step *s, double t) {
+static double reserve_issue(struct machine *m, const struct rwarp *w, const struct step *s) {
+    double t = off(m, TERM_BIT(ISSUE)) ? w->time : max2(w->time, m->issue[w->scheduler]);
+    m->issue[w->scheduler] = t + s->count;
+    m->busy[R_ISSUE] += (double)s->count / SCHEDULERS;
+    return t;
+}
+
+static double hold_back(struct machine *m, const struct rwarp *w, double t) {
     if (!w->event[w->step]) return t;
     u64 h = w->stream->words[w->event[w->step] - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM) {
-        struct target *a = target((struct machine *)m, w->stream->words[w->event[w->step]] & ((1ull << 56) - 1));
+        struct target *a = target(m, w->stream->words[w->event[w->step]] & ((1ull << 56) - 1));
         t = max2(t, a->free - atomic_queue);
     }
-    (void)s;
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
@@ -461,7 +464,7 @@ static void start_block(struct machine *m, u32 slot, double now, u32 limit) {
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
-        w->at = 0, w->region = NULL, w->step = 0, w->parked = false;
+        w->at = 0, w->region = NULL, w->step = 0, w->parked = w->ticket = false;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : start_cycles);
@@ -524,8 +527,18 @@ static void issue(struct machine *m, u32 limit) {
     u32 n = m->heap[0];
     struct rwarp *w = &m->warps[n];
     const struct step *s = &w->region->steps[w->step];
-    w->time = hold_back(m, w, s, w->time);
-    double t = reserve(m, w, s);
+    if (!w->ticket) {
+        double at = w->time;
+        w->time = hold_back(m, w, at);
+        w->time = reserve_unit(m, w, s);
+        w->ticket = true;
+        if (w->time > at) { /* the scheduler is free for others until the unit is */
+            heap_down(m);
+            return;
+        }
+    }
+    double t = reserve_issue(m, w, s);
+    w->ticket = false;
     m->steps++;
     if (s->kind == STEP_MEMORY) issue_memory(m, w, s, t);
     else results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]), STALL_ARITHMETIC);

@@ -179,7 +179,7 @@ static void one_row(const struct setting *o, const struct row *r, struct group_s
     int set = g->group->set;
     double ratio = g->modelled[0] / us, told = g->published[0] / published, error = log(us / published), speedup = log(ratio / told);
     if (times) e->time[set][e->ntime[set]++] = factor_error(error);
-    if (g->n > 1) e->speedup[set][e->nspeedup[set]++] = factor_error(speedup);
+    if (g->n > 1 && times) e->speedup[set][e->nspeedup[set]++] = factor_error(speedup);
     if (times) e->intervals++, e->inside += published >= t[0].low * 1e6 && published <= t[0].high * 1e6;
     char first[64] = "", second[64] = "";
     if (times) snprintf(first, sizeof first, "%.1f", published);
@@ -211,6 +211,7 @@ static void ablation(double log_times[TERMS + 1][ROWS]) {
             if (!rows[i].label || isnan(log_times[0][i])) continue;
             double p = log(rows[i].published > 0 ? rows[i].published : -1 / rows[i].published);
             if (rows[i].published > 0) te[nt++] = factor_error(log_times[k][i] - p);
+            if (rows[i].published < 0) continue;
             if (inside++) se[ns++] = factor_error((log_times[k][i] - base) - (p - told));
             else base = log_times[k][i], told = p;
         }

@@ -9,10 +9,15 @@ extern "C" __global__ void copy(float *out, const float *in, int n) {
     if (i < n) out[i] = in[i];
 }
 
-extern "C" __global__ void read_only(float *out, const float *in, int n) {
-    float sum = 0;
+extern "C" __global__ void copy_wide(float4 *out, const float4 *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i];
+}
+
+extern "C" __global__ void read_only(double *out, const double *in, int n) {
+    double sum = 0;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += in[i];
-    if (sum == 1234.5f) *out = sum;
+    if (sum == 1234.5) *out = sum;
 }
 
 extern "C" __global__ void transpose_naive(float *out, const float *in, int n) {
