@@ -13,22 +13,24 @@ static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 struct sharing { u32 leaders, twins, most; };
 
 static struct sharing compare_lanes(const s32 v[32], u32 mask) {
+    static const s32 index[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     u32 same[32] = {0}, earlier[32] = {0};
     struct sharing s = {0, 0, 0};
-    for (s32 j = 0; j < 32; j++) {
-        if (!(mask >> j & 1)) continue;
-        s32 vj = v[j];
-        LANES {
-            u32 equal = v[l] == vj ? 1u : 0;
-            same[l] += equal;
-            earlier[l] |= l > j ? equal : 0;
+    ACTIVE(mask) {
+        s32 value = v[l], from = (s32)l;
+        for (int k = 0; k < 32; k++) {
+            u32 equal = v[k] == value ? ~0u : 0;
+            same[k] -= equal;
+            earlier[k] |= index[k] > from ? equal : 0;
         }
     }
     LANES s.leaders |= earlier[l] ? 0 : 1u << l;
     LANES s.twins |= same[l] > 1 ? 1u << l : 0;
     s.leaders &= mask;
     s.twins &= mask;
-    ACTIVE(mask) s.most = same[l] > s.most ? same[l] : s.most;
+    LANES same[l] = (mask >> l & 1) ? same[l] : 0;
+    LANES s.most = same[l] > s.most ? same[l] : s.most;
     return s;
 }
 
