@@ -12,25 +12,27 @@ static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
  * lanes of one value. */
 struct sharing { u32 leaders, twins, most; };
 
+typedef s32 half_warp __attribute__((vector_size(64)));
+union row { half_warp half[2]; s32 lane[32]; };
+
 static struct sharing compare_lanes(const s32 v[32], u32 mask) {
-    static const s32 index[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    u32 same[32] = {0}, earlier[32] = {0};
+    static const union row index = {.lane = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                             16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};
+    union row value, count = {.lane = {0}}, before = {.lane = {0}};
+    s32 *same = count.lane, *earlier = before.lane;
     struct sharing s = {0, 0, 0};
-    ACTIVE(mask) {
-        s32 value = v[l], from = (s32)l;
-        for (int k = 0; k < 32; k++) {
-            u32 equal = v[k] == value ? ~0u : 0;
-            same[k] -= equal;
-            earlier[k] |= index[k] > from ? equal : 0;
-        }
+    memcpy(&value, v, sizeof value);
+    ACTIVE(mask) for (int h = 0; h < 2; h++) {
+        half_warp equal = value.half[h] == v[l]; /* -1 where true */
+        count.half[h] -= equal;
+        before.half[h] |= equal & (index.half[h] > (s32)l);
     }
     LANES s.leaders |= earlier[l] ? 0 : 1u << l;
     LANES s.twins |= same[l] > 1 ? 1u << l : 0;
     s.leaders &= mask;
     s.twins &= mask;
     LANES same[l] = (mask >> l & 1) ? same[l] : 0;
-    LANES s.most = same[l] > s.most ? same[l] : s.most;
+    LANES s.most = (u32)same[l] > s.most ? (u32)same[l] : s.most;
     return s;
 }
 
