@@ -81,7 +81,7 @@ bool var_address(struct decoder *d, const struct ptx_var *v, u64 *out); /* of a 
 /* The opcode's n-th dotted part, and whether it has a part. */
 bool opcode_part(const char *opcode, unsigned n, char *out, size_t size);
 bool opcode_has(const char *opcode, const char *part);
-enum ptx_type opcode_type(const char *opcode); /* the last part */
+enum ptx_type opcode_type(const char *opcode); /* the last part that is one */
 /* assigned.c: fills the list of registers that a function must find zeroed. */
 void find_unassigned(struct decoder *d);
 void mark_leaders(const struct ptx_func *f, unsigned char *leader); /* [ninsns + 1]: branch targets */

@@ -44,9 +44,15 @@ bool opcode_has(const char *opcode, const char *part) {
     return false;
 }
 
+/* Mostly the last part; atom.v2.f32.add has it before. */
 enum ptx_type opcode_type(const char *opcode) {
-    const char *dot = strrchr(opcode, '.');
-    return dot ? ptx_type_of(dot + 1, strlen(dot + 1)) : PTX_NO_TYPE;
+    enum ptx_type last = PTX_NO_TYPE;
+    for (const char *s = strchr(opcode, '.'); s; s = strchr(s, '.')) {
+        s++;
+        enum ptx_type t = ptx_type_of(s, strcspn(s, "."));
+        if (t != PTX_NO_TYPE) last = t;
+    }
+    return last;
 }
 
 static bool is_rounding(const char *part) {

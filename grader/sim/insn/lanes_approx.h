@@ -1,16 +1,16 @@
 /* lanes_approx.h — the approximate functions, branch-free and without calls, so that 32 lanes become vector code.
  *
  * They use products and sums alone, no fused ones, so that every level of vector instructions gives the same bits.
- * Bounds that the PTX manual states, and the largest error of all 2^32 operands here (grader/tests/tools/approx.c;
- * make check samples them), relative unless it says absolute:
+ * Bounds that the PTX manual states, and the largest error of all 2^32 operands here (test_insn_approx.c,
+ * which make check runs on a sample), relative unless it says absolute:
  *
- *   ex2.approx.f32    2^-22                                      2^-23.3
- *   lg2.approx.f32    2^-22; absolute 2^-22.6 between 0.5 and 2   2^-22.9; 2^-24.4
- *   sin.approx.f32    absolute 2^-20.5 up to 2π, 2^-14.7 to 100π  2^-23.4
- *   cos.approx.f32    likewise                                   2^-23.4
- *   rsqrt.approx.f32  2^-22.9                                    2^-23.0
+ *   ex2.approx.f32    2^-22                                      2^-23.2
+ *   lg2.approx.f32    2^-22; absolute 2^-22.6 between 0.5 and 2   2^-23.3; 2^-23.1
+ *   sin.approx.f32    absolute 2^-20.5 up to 2π, 2^-14.7 to 100π  2^-23.6
+ *   cos.approx.f32    likewise                                   2^-23.6
+ *   rsqrt.approx.f32  2^-22.9                                    2^-23.4
  *   rcp, sqrt         2^-23                                      2^-24 (correctly rounded)
- *   tanh.approx.f32   2^-11                                      2^-15.9
+ *   tanh.approx.f32   2^-11                                      2^-16.2
  *
  * Of halves: computed in f32 and rounded. Sines of operands above 2^30, of which the hardware keeps no digit, are 0, the
  * cosines 1. */
