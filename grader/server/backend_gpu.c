@@ -1,0 +1,319 @@
+/* backend_gpu.c — the gpu backend: device, memory pool, the queue that is held back. See backend_gpu.h. */
+#include "grader/server/gpu_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ALIGN = 512, REDZONE = 512 };
+
+static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
+
+int gpu_fail(struct backend_gpu *g, int error) {
+    static const short codes[] = {
+#define X(id, code, text) code,
+#include "grader/server/errors.def"
+#undef X
+    };
+    /* The driver's numbers are the runtime's, since CUDA 10.1, but for a few that the runtime has no name for. */
+    int known = WB_cudaErrorUnknown;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] == error) known = error;
+    bool sticky = error >= 700 && error < 800 && error != 701 && error != 704 && error != 705 && error != 720;
+    if (sticky) g->poison = known;
+    return error ? known : 0;
+}
+
+/* ---- memory ---- */
+
+static int find_block(const struct backend_gpu *g, uint64_t address) {
+    for (unsigned i = 0; i < g->nblocks; i++)
+        if (address - g->blocks[i].start < (g->blocks[i].bytes ? g->blocks[i].bytes : 1)) return (int)i;
+    return -1;
+}
+
+static void insert_block(struct backend_gpu *g, unsigned at, struct gpu_block block) {
+    if (g->nblocks == g->capacity) {
+        g->capacity = g->capacity ? 2 * g->capacity : 32;
+        g->blocks = xrealloc(g->blocks, g->capacity * sizeof *g->blocks);
+    }
+    memmove(g->blocks + at + 1, g->blocks + at, (g->nblocks - at) * sizeof *g->blocks);
+    g->blocks[at] = block;
+    g->nblocks++;
+}
+
+/* The first gap that fits: the same calls give the same addresses. */
+static uint64_t gpu_alloc(struct backend *b, uint64_t bytes, const char *name) {
+    struct backend_gpu *g = gpu(b);
+    (void)name;
+    if (bytes > g->base.memory_bytes) return 0;
+    uint64_t room = ((bytes ? bytes : 1) + ALIGN - 1) / ALIGN * ALIGN + REDZONE, at = g->pool;
+    for (unsigned i = 0; i <= g->nblocks; i++) {
+        uint64_t end = i < g->nblocks ? g->blocks[i].start : g->pool + g->base.memory_bytes;
+        if (end - at >= room) return insert_block(g, i, (struct gpu_block){at, bytes}), at;
+        if (i < g->nblocks) at = g->blocks[i].start + (g->blocks[i].bytes + ALIGN) / ALIGN * ALIGN + REDZONE;
+    }
+    return 0;
+}
+
+static bool gpu_free(struct backend *b, uint64_t address) {
+    struct backend_gpu *g = gpu(b);
+    int i = find_block(g, address);
+    if (!address) return true;
+    if (i < 0 || g->blocks[i].start != address) return false;
+    memmove(g->blocks + i, g->blocks + i + 1, (g->nblocks - (unsigned)i - 1) * sizeof *g->blocks);
+    g->nblocks--;
+    return true;
+}
+
+static bool gpu_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
+    struct backend_gpu *g = gpu(b);
+    int i = find_block(g, address);
+    if (i < 0) return gpu_in_variable(g, address, 0, start, bytes);
+    *start = g->blocks[i].start, *bytes = g->blocks[i].bytes;
+    return true;
+}
+
+static uint64_t gpu_memory_used(struct backend *b) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < gpu(b)->nblocks; i++) sum += gpu(b)->blocks[i].bytes;
+    return sum;
+}
+
+static bool inside(const struct backend_gpu *g, uint64_t address, uint64_t bytes) {
+    uint64_t start, size;
+    int i = find_block(g, address);
+    if (!bytes) return true;
+    if (i < 0) return gpu_in_variable(g, address, bytes, &start, &size);
+    return address - g->blocks[i].start + bytes <= g->blocks[i].bytes;
+}
+
+/* Pageable memory would make the driver wait for the queue that we hold back. */
+static bool write_queued(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes) {
+    if (g->pinned_used + bytes > PINNED_BYTES) return false;
+    unsigned char *at = g->pinned + g->pinned_used;
+    memcpy(at, data, bytes);
+    g->pinned_used += (bytes + 255) / 256 * 256;
+    return !gpu_fail(g, g->d.cuMemcpyHtoDAsync_v2(to, at, bytes, g->stream));
+}
+
+static bool gpu_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
+    struct backend_gpu *g = gpu(b);
+    if (!bytes) return true;
+    if (g->poison || !inside(g, to, bytes)) return false;
+    return g->queueing ? write_queued(g, to, data, bytes) : !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes));
+}
+
+static bool gpu_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
+    struct backend_gpu *g = gpu(b);
+    if (!bytes) return true;
+    if (g->poison || g->queueing || !inside(g, from, bytes)) return false;
+    return !gpu_fail(g, g->d.cuMemcpyDtoH_v2(data, from, bytes));
+}
+
+static bool gpu_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
+    struct backend_gpu *g = gpu(b);
+    if (!bytes) return true;
+    if (g->poison || !inside(g, to, bytes) || gpu_fail(g, g->d.cuMemsetD8Async(to, value, bytes, g->stream))) return false;
+    return g->queueing || !gpu_wait(g);
+}
+
+static bool gpu_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t bytes) {
+    struct backend_gpu *g = gpu(b);
+    if (!bytes) return true;
+    if (g->poison || !inside(g, to, bytes) || !inside(g, from, bytes)) return false;
+    if (gpu_fail(g, g->d.cuMemcpyDtoDAsync_v2(to, from, bytes, g->stream))) return false;
+    return g->queueing || !gpu_wait(g);
+}
+
+/* ---- waiting ---- */
+
+/* The driver writes device printf to the standard output while we wait; it belongs into the report. */
+int gpu_wait(struct backend_gpu *g) {
+    int fd = memfd_create("printf", MFD_CLOEXEC), saved = fd < 0 ? -1 : dup(1);
+    fflush(stdout);
+    if (saved >= 0) dup2(fd, 1);
+    int error = g->d.cuStreamSynchronize(g->stream);
+    fflush(stdout);
+    if (saved >= 0) dup2(saved, 1), close(saved);
+    if (fd < 0) return gpu_fail(g, error);
+    char part[4096];
+    lseek(fd, 0, SEEK_SET);
+    for (ssize_t n; (n = read(fd, part, sizeof part)) > 0 && g->output.size < 1 << 20;) buf_add(&g->output, part, (size_t)n);
+    close(fd);
+    return gpu_fail(g, error);
+}
+
+static void gpu_take_output(struct backend *b, struct buf *out) {
+    struct backend_gpu *g = gpu(b);
+    buf_add(out, g->output.data, g->output.size);
+    buf_clear(&g->output);
+}
+
+static void gpu_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
+
+/* ---- the queue that is held back ---- */
+
+/* Runs on a thread of the driver, ahead of everything queued behind it. */
+static void gate(void *user) {
+    struct backend_gpu *g = user;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 30; /* whatever happens to the thread that was to open it */
+    pthread_mutex_lock(&g->lock);
+    while (!g->open && pthread_cond_timedwait(&g->opened, &g->lock, &until) != ETIMEDOUT) {}
+    pthread_mutex_unlock(&g->lock);
+}
+
+bool backend_gpu_flush(struct backend *b) {
+    struct backend_gpu *g = gpu(b);
+    if (g->d.cuCtxResetPersistingL2Cache) g->d.cuCtxResetPersistingL2Cache();
+    if (g->poison || gpu_fail(g, g->d.cuMemsetD8Async(g->flush, 0, g->flush_bytes, g->stream))) return false;
+    return !gpu_wait(g);
+}
+
+bool backend_gpu_begin(struct backend *b, struct err *e) {
+    struct backend_gpu *g = gpu(b);
+    if (g->poison) return err_set(e, ERR_SYSTEM, "the GPU's context has failed with error %d", g->poison);
+    g->open = false;
+    g->pinned_used = 0;
+    int error = g->d.cuLaunchHostFunc(g->stream, gate, g);
+    if (!error) error = g->d.cuEventRecord(g->start, g->stream);
+    g->queueing = !error;
+    if (!error) return true;
+    return gpu_fail(g, error), err_set(e, ERR_SYSTEM, "the GPU's queue cannot be held back: error %d", error);
+}
+
+double backend_gpu_end(struct backend *b, int *error) {
+    struct backend_gpu *g = gpu(b);
+    float milliseconds = 0;
+    int code = g->d.cuEventRecord(g->stop, g->stream);
+    g->queueing = false;
+    pthread_mutex_lock(&g->lock);
+    g->open = true;
+    pthread_cond_broadcast(&g->opened);
+    pthread_mutex_unlock(&g->lock);
+    *error = gpu_wait(g);
+    if (code && !*error) *error = gpu_fail(g, code);
+    if (!*error) *error = gpu_fail(g, g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop));
+    return *error ? 0 : milliseconds * 1e-3;
+}
+
+/* ---- opening and closing ---- */
+
+static void gpu_reset(struct backend *b) {
+    struct backend_gpu *g = gpu(b);
+    g->nblocks = 0;
+    for (struct gpu_module *m = g->modules; m && !g->poison; m = m->next) gpu_module_reset(g, m);
+}
+
+static void gpu_close(struct backend *b) {
+    struct backend_gpu *g = gpu(b);
+    bool dead = g->poison;
+    if (g->context) {
+        while (g->modules) gpu_unload(b, g->modules);
+        if (g->pinned) g->d.cuMemFreeHost(g->pinned);
+        if (g->flush) g->d.cuMemFree_v2(g->flush);
+        if (g->pool) g->d.cuMemFree_v2(g->pool);
+        if (g->start) g->d.cuEventDestroy_v2(g->start);
+        if (g->stop) g->d.cuEventDestroy_v2(g->stop);
+        if (g->stream) g->d.cuStreamDestroy_v2(g->stream);
+        g->d.cuDevicePrimaryCtxRelease_v2(g->device);
+        if (dead) g->d.cuDevicePrimaryCtxReset_v2(g->device); /* a fault spoils the context for whoever comes next */
+    }
+    if (g->d.library) driver_close(&g->d);
+    pthread_mutex_destroy(&g->lock);
+    pthread_cond_destroy(&g->opened);
+    buf_free(&g->output);
+    free(g->blocks);
+    free(g);
+}
+
+static const struct backend_ops gpu_ops = {
+#define OP(name) .name = gpu_##name
+    OP(close), OP(reset), OP(load), OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc), OP(free),
+    OP(range), OP(memory_used), OP(write), OP(read), OP(fill), OP(copy), OP(check), OP(launch),
+    OP(occupancy), OP(time_limit), OP(take_output),
+#undef OP
+};
+
+bool backend_is_gpu(const struct backend *b) { return b->ops == &gpu_ops; }
+void backend_gpu_info(const struct backend *b, struct gpu_info *out) { *out = gpu(b)->info; }
+
+static int attribute(struct backend_gpu *g, int which) {
+    int value = 0;
+    g->d.cuDeviceGetAttribute(&value, which, g->device);
+    return value;
+}
+
+/* The row of the table that is nearest, with what this device says of itself put over it. */
+static void describe(struct backend_gpu *g) {
+    struct gpu_info *i = &g->info;
+    g->d.cuDeviceGetName(i->name, sizeof i->name, g->device);
+    g->d.cuDriverGetVersion(&i->driver_version);
+    i->cc_major = (unsigned)attribute(g, ATTRIBUTE_CC_MAJOR), i->cc_minor = (unsigned)attribute(g, ATTRIBUTE_CC_MINOR);
+    i->sms = (unsigned)attribute(g, ATTRIBUTE_SMS);
+    i->compiled_by = "nothing loaded yet";
+    const struct gpu_device *best = device_at(0);
+    double least = 1e9;
+    for (unsigned k = 0; device_at(k); k++) {
+        const struct gpu_device *d = device_at(k);
+        double far = 10 * abs((int)(d->cc_major * 10 + d->cc_minor) - (int)(i->cc_major * 10 + i->cc_minor)) + abs((int)d->sms - (int)i->sms) / 100.0;
+        if (!strcmp(d->full_name, i->name)) far = -1;
+        if (far < least) least = far, best = d;
+    }
+    g->row = *best;
+    g->row.full_name = i->name;
+    g->row.cc_major = i->cc_major, g->row.cc_minor = i->cc_minor, g->row.sms = i->sms;
+    g->row.threads_per_block = (unsigned)attribute(g, ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    g->row.shared_per_block = (unsigned)attribute(g, ATTRIBUTE_SHARED_OPTIN);
+    g->row.l2_bytes = (uint64_t)attribute(g, ATTRIBUTE_L2_BYTES);
+    g->row.clock_hz = attribute(g, ATTRIBUTE_CLOCK_KHZ) * 1e3;
+    size_t bytes = 0;
+    if (!g->d.cuDeviceTotalMem_v2(&bytes, g->device)) g->row.dram_bytes = bytes;
+}
+
+static int take_memory(struct backend_gpu *g) {
+    size_t available = 0, total = 0;
+    int error = g->d.cuMemGetInfo_v2(&available, &total);
+    uint64_t pool = g->options.pool_bytes;
+    if (!pool) pool = available / 2 < 16ull << 30 ? available / 2 : 16ull << 30;
+    pool = pool / (2 << 20) * (2 << 20);
+    g->flush_bytes = 2 * g->row.l2_bytes;
+    if (!error) error = g->d.cuMemAlloc_v2(&g->pool, pool);
+    if (!error) error = g->d.cuMemAlloc_v2(&g->flush, g->flush_bytes);
+    if (!error) error = g->d.cuMemHostAlloc((void **)&g->pinned, PINNED_BYTES, 0);
+    g->base.memory_bytes = g->base.span = pool;
+    g->base.base = g->pool;
+    return error;
+}
+
+static bool open_device(struct backend_gpu *g, struct err *e) {
+    char text[256];
+    int error = g->d.cuDeviceGet(&g->device, 0);
+    if (!error) error = g->d.cuDevicePrimaryCtxRetain(&g->context, g->device);
+    if (!error) error = g->d.cuCtxSetCurrent(g->context);
+    if (!error) error = g->d.cuStreamCreate(&g->stream, 1 /* not ordered with the null stream */);
+    if (!error) error = g->d.cuEventCreate(&g->start, 0);
+    if (!error) error = g->d.cuEventCreate(&g->stop, 0);
+    if (!error) describe(g);
+    if (!error) error = take_memory(g);
+    if (!error) return true;
+    driver_error(&g->d, error, text, sizeof text);
+    return err_set(e, ERR_SYSTEM, "the GPU cannot be used: %s", text);
+}
+
+struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e) {
+    struct backend_gpu *g = xcalloc(1, sizeof *g);
+    g->options = *o;
+    g->base = (struct backend){.ops = &gpu_ops, .device = &g->row};
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->opened, NULL);
+    if (driver_open(&g->d, e) && open_device(g, e)) return &g->base;
+    gpu_close(&g->base);
+    return NULL;
+}

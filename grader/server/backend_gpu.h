@@ -1,0 +1,35 @@
+/* backend_gpu.h — a real GPU behind the device server, through the CUDA driver.
+ *
+ *   struct backend *b = backend_gpu_open(&(struct gpu_options){0}, &err);
+ *   ... as any backend; a launch is bracketed by events, `measured` and waited for ...
+ *   backend_gpu_flush(b);                         L2 holds nothing of ours
+ *   backend_gpu_begin(b, &err);                   from here on commands are only queued; none runs yet
+ *   ... launches, fills, copies on the device ...
+ *   seconds = backend_gpu_end(b, &error);         the queue runs, from its first command to its last
+ *
+ * Device memory is one pool, taken when the backend opens, so that addresses are the same in every replay. A kernel
+ * that never ends cannot be stopped on a GPU: run on the simulator first what may not end. */
+#pragma once
+#include "grader/server/backend.h"
+
+struct gpu_options {
+    uint64_t pool_bytes; /* 0 = half of what is free, at most 16 GiB */
+    const char *ptxas;   /* compiles modules for the GPU ahead, where it knows the GPU; NULL = the driver's compiler does */
+};
+
+struct gpu_info {
+    char name[128];
+    int driver_version;        /* 13000 = CUDA 13.0 */
+    unsigned cc_major, cc_minor, sms;
+    const char *compiled_by;   /* of the module loaded last: "ptxas, for this GPU" or "the driver, from PTX" */
+};
+
+struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e);
+void backend_gpu_info(const struct backend *b, struct gpu_info *out);
+bool backend_is_gpu(const struct backend *b);
+
+bool backend_gpu_flush(struct backend *b);
+/* False with a reason: the queue cannot be held back. */
+bool backend_gpu_begin(struct backend *b, struct err *e);
+/* `error`: a cudaError_t of what was queued, or 0. */
+double backend_gpu_end(struct backend *b, int *error);

@@ -1,0 +1,70 @@
+/* driver.h — the CUDA driver, and NVML where it is there, loaded when they are asked for: no machine needs either. */
+#pragma once
+#include "common/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct driver {
+    void *library;
+#define CALL(name, arguments) int (*name) arguments;
+#define OPTIONAL CALL
+#include "grader/server/driver.def"
+#undef CALL
+#undef OPTIONAL
+};
+
+/* Opens libcuda.so.1, or the library that WARPBOOK_LIBCUDA names (tests put a fake there). False with a sentence for
+ * the user: no driver, no device, too old. */
+bool driver_open(struct driver *d, struct err *e);
+void driver_close(struct driver *d);
+/* "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered". */
+void driver_error(const struct driver *d, int error, char *out, size_t size);
+
+/* Numbers of cuda.h that we use. */
+enum {
+    ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
+    ATTRIBUTE_MAX_SHARED_PER_BLOCK = 8,
+    ATTRIBUTE_WARP_SIZE = 10,
+    ATTRIBUTE_CLOCK_KHZ = 13,
+    ATTRIBUTE_SMS = 16,
+    ATTRIBUTE_MEMORY_CLOCK_KHZ = 36,
+    ATTRIBUTE_L2_BYTES = 38,
+    ATTRIBUTE_CC_MAJOR = 75,
+    ATTRIBUTE_CC_MINOR = 76,
+    ATTRIBUTE_SHARED_OPTIN = 97,
+
+    FUNCTION_MAX_THREADS = 0,
+    FUNCTION_SHARED = 1,
+    FUNCTION_CONST = 2,
+    FUNCTION_LOCAL = 3,
+    FUNCTION_REGISTERS = 4,
+    FUNCTION_MAX_DYNAMIC_SHARED = 8,
+
+    JIT_ERROR_LOG = 5,
+    JIT_ERROR_LOG_BYTES = 6,
+    JIT_LINE_INFO = 11, /* CU_JIT_GENERATE_LINE_INFO */
+
+    PARAM_BUFFER_POINTER = 1,
+    PARAM_BUFFER_SIZE = 2,
+
+    DRIVER_OUT_OF_MEMORY = 2,
+};
+
+/* ---- NVML: clocks, throttling, who else uses the GPU ---- */
+
+struct gpu_state {
+    bool known;
+    unsigned sm_mhz, temperature;
+    uint64_t throttle; /* reasons, NVML's bits; 0 = none */
+    unsigned others;   /* processes beside this one that compute on the device */
+    unsigned busy;     /* percent of the last sample period */
+};
+struct nvml;
+/* NULL where the library is missing or refuses: nothing can be said about throttling then. */
+struct nvml *nvml_open(void);
+void nvml_read(struct nvml *n, struct gpu_state *out);
+void nvml_close(struct nvml *n);
+/* Reasons that make a measurement worthless: power, heat, hardware slow-down. Not: idle, application clocks. */
+#define NVML_BAD_REASONS 0x00000000000000ecull

@@ -1,0 +1,186 @@
+/* gpu_module.c — modules on a real GPU: PTX out of the fat binary, compiled for the GPU present, and what the PTX says
+ * of its kernels' parameters and its variables' first values. */
+#include "grader/server/gpu_internal.h"
+#include "common/file.h"
+#include "grader/sim/ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
+
+/* ---- compiling ---- */
+
+static bool run_ptxas(const struct backend_gpu *g, const char *from, const char *to) {
+    char arch[32];
+    snprintf(arch, sizeof arch, "-arch=sm_%u%u", g->info.cc_major, g->info.cc_minor);
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl(g->options.ptxas, g->options.ptxas, arch, "-lineinfo", from, "-o", to, (char *)NULL);
+        _exit(127);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* A cubin for this very GPU. False: ptxas does not know it, or there is none. */
+static bool compile(const struct backend_gpu *g, const char *ptx, size_t n, struct buf *cubin) {
+    char folder[] = "/tmp/warpbook-XXXXXX", from[64], to[64];
+    struct err ignored = {0};
+    if (!g->options.ptxas || !mkdtemp(folder)) return false;
+    snprintf(from, sizeof from, "%s/k.ptx", folder);
+    snprintf(to, sizeof to, "%s/k.cubin", folder);
+    bool ok = file_write(from, ptx, n, &ignored) && run_ptxas(g, from, to) && file_read(to, 64 << 20, cubin, &ignored);
+    dir_remove(folder, &ignored);
+    return ok;
+}
+
+static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *ptx, size_t n, struct err *e) {
+    struct buf cubin = {0};
+    char log[2048] = "";
+    int error = -1;
+    if (compile(g, ptx, n, &cubin)) error = g->d.cuModuleLoadDataEx(&m->handle, cubin.data, 0, NULL, NULL);
+    buf_free(&cubin);
+    g->info.compiled_by = "ptxas, for this GPU";
+    if (!error) return 0;
+    int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES, JIT_LINE_INFO};
+    void *values[] = {log, (void *)sizeof log, (void *)1};
+    error = g->d.cuModuleLoadDataEx(&m->handle, ptx, 3, options, values);
+    g->info.compiled_by = "the driver, from PTX";
+    if (error) err_set(e, ERR_INPUT, "the driver cannot compile the device code (error %d): %.300s", error, log);
+    return error;
+}
+
+/* ---- what the PTX says ---- */
+
+static const struct ptx_func *function_of(const struct gpu_module *m, const char *name) {
+    const struct ptx_func *f = ptx_module_func(m->ptx, name);
+    return f && f->is_entry ? f : NULL;
+}
+
+static void lay_out(const struct ptx_func *f, struct sim_kernel_info *info) {
+    uint32_t offset = 0;
+    for (unsigned i = 0; i < f->nparams && i < 256; i++) {
+        uint32_t align = f->params[i].align ? f->params[i].align : 1;
+        offset = (offset + align - 1) / align * align;
+        info->params[info->nparams].offset = offset;
+        info->params[info->nparams++].bytes = (uint32_t)f->params[i].bytes;
+        offset += (uint32_t)f->params[i].bytes;
+    }
+    info->param_bytes = offset;
+}
+
+static uint32_t figure(struct backend_gpu *g, void *function, int attribute) {
+    int value = 0;
+    g->d.cuFuncGetAttribute(&value, attribute, function);
+    return value > 0 ? (uint32_t)value : 0;
+}
+
+static struct gpu_kernel *make_kernel(struct backend_gpu *g, struct gpu_module *m, const char *name) {
+    const struct ptx_func *f = function_of(m, name);
+    void *function = NULL;
+    if (!f || gpu_fail(g, g->d.cuModuleGetFunction(&function, m->handle, name))) return NULL;
+    struct gpu_kernel *k = xcalloc(1, sizeof *k);
+    *k = (struct gpu_kernel){.module = m, .function = function, .name = xstrdup(name), .next = m->kernels};
+    k->info.name = k->name;
+    lay_out(f, &k->info);
+    k->info.static_shared = figure(g, function, FUNCTION_SHARED);
+    k->info.local_bytes = figure(g, function, FUNCTION_LOCAL);
+    k->info.const_bytes = figure(g, function, FUNCTION_CONST);
+    k->info.registers = figure(g, function, FUNCTION_REGISTERS);
+    k->info.max_threads = figure(g, function, FUNCTION_MAX_THREADS);
+    return m->kernels = k;
+}
+
+bool gpu_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
+    struct gpu_module *m = module;
+    struct gpu_kernel *k = m->kernels;
+    while (k && strcmp(k->name, name)) k = k->next;
+    if (!k) k = make_kernel(gpu(b), m, name);
+    if (!k) return false;
+    *out = (struct backend_kernel){.handle = k, .info = k->info};
+    return true;
+}
+
+/* ---- variables ---- */
+
+bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes) {
+    struct gpu_module *m = module;
+    size_t size = 0;
+    if (gpu(b)->d.cuModuleGetGlobal_v2(address, &size, m->handle, name)) return false;
+    *bytes = size;
+    return true;
+}
+
+/* Where the variables lie and what they hold now, which is what a reset brings back. */
+static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
+    m->variables = xcalloc(m->ptx->nvars + 1, sizeof *m->variables);
+    for (unsigned i = 0; i < m->ptx->nvars; i++) {
+        struct gpu_variable v = {0};
+        size_t size = 0;
+        if (g->d.cuModuleGetGlobal_v2(&v.address, &size, m->handle, m->ptx->vars[i]->name) || !size) continue;
+        v.bytes = size;
+        v.initial = xcalloc(1, size);
+        if (gpu_fail(g, g->d.cuMemcpyDtoH_v2(v.initial, v.address, size))) {
+            free(v.initial);
+            continue;
+        }
+        m->variables[m->nvariables++] = v;
+    }
+}
+
+bool gpu_module_reset(struct backend_gpu *g, struct gpu_module *m) {
+    for (unsigned i = 0; i < m->nvariables; i++)
+        if (gpu_fail(g, g->d.cuMemcpyHtoD_v2(m->variables[i].address, m->variables[i].initial, m->variables[i].bytes))) return false;
+    return true;
+}
+
+bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start, uint64_t *size) {
+    for (const struct gpu_module *m = g->modules; m; m = m->next)
+        for (unsigned i = 0; i < m->nvariables; i++) {
+            const struct gpu_variable *v = &m->variables[i];
+            if (address - v->address >= v->bytes || address - v->address + bytes > v->bytes) continue;
+            *start = v->address, *size = v->bytes;
+            return true;
+        }
+    return false;
+}
+
+/* ---- loading ---- */
+
+int gpu_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
+    struct backend_gpu *g = gpu(b);
+    struct gpu_module *m = xcalloc(1, sizeof *m);
+    size_t n = 0;
+    const char *ptx = ptx_from_fatbin(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &n, e);
+    int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
+    char *text = ptx ? arena_strndup(&m->arena, ptx, n) : NULL; /* ends with a zero, as the driver wants it */
+    if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
+    if (!error) error = gpu_fail(g, load_image(g, m, text, n, e));
+    m->next = g->modules;
+    g->modules = m;
+    if (!error) note_variables(g, m);
+    if (error) gpu_unload(b, m), m = NULL;
+    *module = m;
+    return error;
+}
+
+void gpu_unload(struct backend *b, void *module) {
+    struct backend_gpu *g = gpu(b);
+    struct gpu_module *m = module, **p = &g->modules;
+    while (*p != m) p = &(*p)->next;
+    *p = m->next;
+    if (m->handle) g->d.cuModuleUnload(m->handle);
+    for (struct gpu_kernel *k = m->kernels, *next; k; k = next) {
+        next = k->next;
+        free(k->name);
+        free(k);
+    }
+    for (unsigned i = 0; i < m->nvariables; i++) free(m->variables[i].initial);
+    free(m->variables);
+    arena_free(&m->arena);
+    free(m);
+}
