@@ -85,28 +85,35 @@ static void keep_kernels(struct grading *g) {
     }
 }
 
-static void first_failure(struct result *r) {
-    r->verdict = V_IE;
-    for (unsigned i = r->ncases; i-- > 0;)
-        if (r->cases[i].verdict != V_AC) r->verdict = r->cases[i].verdict;
-    for (unsigned i = 0; i < r->ncases;
-         i++) /* ours before theirs: nothing is known about a run that we spoilt */
-        if (r->cases[i].verdict == V_IE) r->verdict = V_IE;
+static void join_cases(struct result *r) {
+    r->verdict = V_AC;
+    for (unsigned i = 0; i < r->ncases; i++) r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
+    if (r->verdict == V_AC) r->verdict = V_IE; /* something failed, and no case says what */
+}
+
+static void withhold(struct result *r, const char *why) {
+    struct buf text = {0};
+    buf_printf(&text, "withheld for a person to look at: %s", why);
+    r->verdict = verdict_join(r->verdict, V_FLAG);
+    r->score = 0;
+    r->message = keep(r, buf_str(&text));
+    buf_free(&text);
 }
 
 static void evaluate(struct grading *g) {
     if (!check_run(g)) {
-        first_failure(g->r);
+        join_cases(g->r);
         return;
     }
     keep_counters(g);
     keep_kernels(g);
     if (!g->o->no_speed && !speed_run(g)) {
-        first_failure(g->r);
+        join_cases(g->r);
         return;
     }
     add_points(g->r, g);
     set_score(g->r);
+    if (g->implausible[0]) withhold(g->r, g->implausible);
 }
 
 static void grader_failed(struct result *r, const struct err *e) {

@@ -14,6 +14,7 @@ struct grading {
     unsigned ncases_room, ntechnique_room;
     unsigned next_index; /* of the next case, for its random numbers */
     struct tally tally;  /* of the technique case */
+    char implausible[512]; /* why the result is withheld; "" = it is not */
     bool stopped;        /* no further case is worth running */
     unsigned technique_tests, technique_passed;
 };
@@ -33,3 +34,7 @@ const char *clean_name(struct arena *a, const char *name);
 /* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is none. False: the
  * timed size came out wrong (checked where speed is to count); a case says how. */
 bool speed_run(struct grading *g);
+
+/* plausible.c: compares what was launched at the timed size (`own`, sampled, not compared) with what the size calls
+ * for, and sets g->implausible where no honest program can have done it. */
+void check_plausible(struct grading *g, const struct tally *own);

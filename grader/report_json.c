@@ -69,7 +69,7 @@ static json_t *exercise(const struct result *r) {
     json_t *o = json_object();
     json_object_set_new(o, "id", text(r->id));
     json_object_set_new(o, "verdict", text(verdict_code(r->verdict)));
-    json_object_set_new(o, "score", r->verdict == V_IE ? json_null() : json_real(r->score));
+    json_object_set_new(o, "score", verdict_scored(r->verdict) ? json_real(r->score) : json_null());
     json_object_set_new(o, "max_score", json_real(r->max_score));
     json_object_set_new(o, "cases", cases(r));
     json_object_set_new(o, "technique", technique(r));

@@ -15,7 +15,7 @@ const char *ink(const struct report_style *s, enum ink i) {
 }
 
 enum ink ink_of(enum verdict v) {
-    return v == V_AC ? INK_GOOD : v == V_PART || v == V_IE ? INK_WARN : INK_BAD;
+    return v == V_AC ? INK_GOOD : v == V_PART || v == V_IE || v == V_FLAG ? INK_WARN : INK_BAD;
 }
 
 void source_line(const struct buf *text, unsigned n, bool trim, struct buf *out) {
@@ -76,7 +76,7 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     buf_printf(out, "%s%s%s  %s%s%s", ink(s, INK_BOLD), r->id, ink(s, INK_NONE), ink(s, ink_of(r->verdict)),
                verdict_code(r->verdict), ink(s, INK_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
-    if (r->verdict != V_IE) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
+    if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_printf(out, "\n  %s%s%s\n", ink(s, INK_DIM), r->ex->title, ink(s, INK_NONE));
     enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
     buf_printf(out, "  %s%-10s %s%s\n", ink(s, how), "jail", jail_tier(), ink(s, INK_NONE));
@@ -189,7 +189,8 @@ static void speed(const struct result *r, const struct gpu_device *d, const stru
 /* Every point that was not awarded, and why. */
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
     if (r->verdict != V_AC && r->verdict != V_PART) {
-        if (r->verdict == V_IE)
+        if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
+        else if (r->verdict == V_IE)
             buf_puts(out, "  This is a fault of the grader or the machine, not of the submission. It is not "
                           "scored; run it again.\n");
         else buf_printf(out, "  %-10s all points: they are given for correct results only\n", "missing");

@@ -16,6 +16,10 @@ enum verdict {
 };
 const char *verdict_code(enum verdict v);
 const char *verdict_text(enum verdict v);
+/* Of two verdicts, the one that a result with both has: the later one of verdict.def. */
+enum verdict verdict_join(enum verdict a, enum verdict b);
+/* False where no score is known: our own fault, or withheld. Neither may be taken for a zero. */
+bool verdict_scored(enum verdict v);
 
 struct case_result {
     const char *group, *name;

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_LIMIT = 8 << 10, MAX_RESTARTS = 3 };
+enum { LOG_LIMIT = 8 << 10, MAX_RESTARTS = 3, HOST_MEMORY = 512 /* MiB */ };
 static const double host_seconds = 4; /* for loading, and for one call of the entry */
 
 struct session {
@@ -50,6 +50,11 @@ static enum verdict tell(struct case_run *out, enum verdict v, const char *forma
     return out->verdict = v;
 }
 
+/* An allocation that failed ends a C++ program by an exception that nobody catches; the library says which. */
+static bool ran_out(const struct jail_result *r) {
+    return r->signal == SIGABRT && r->output.size && strstr(buf_str(&r->output), "std::bad_alloc");
+}
+
 static enum verdict tell_signal(struct case_run *out, int signal) {
     const char *hint = signal == SIGSEGV || signal == SIGBUS
                            ? "\nDevice pointers can't be followed on the host: only kernels may read or "
@@ -65,7 +70,9 @@ static enum verdict tell_end(struct case_run *out, const struct jail_result *r) 
                     "the host code made a system call that an entry has no use for; the jail stopped it");
     case JAIL_TIMEOUT: return tell(out, V_TLE, "the host code did not return within its time limit");
     case JAIL_OUTPUT: return tell(out, V_OLE, "the host code printed more than 1 MiB");
-    case JAIL_SIGNALLED: return tell_signal(out, r->signal);
+    case JAIL_SIGNALLED:
+        if (ran_out(r)) return tell(out, V_MLE, "the host code asked for more memory than the %d MiB that it has", HOST_MEMORY);
+        return tell_signal(out, r->signal);
     case JAIL_EXITED:
         return tell(out, V_RTE,
                     "the host process ended with exit status %d instead of returning from the entry",
@@ -139,7 +146,7 @@ static bool start_host(struct session *s, struct err *e) {
                            .fds = fds,
                            .nfds = 2,
                            .limits = {.cpu_seconds = 60,
-                                      .memory_bytes = 512 << 20,
+                                      .memory_bytes = (uint64_t)HOST_MEMORY << 20,
                                       .file_bytes = 1 << 20,
                                       .work_bytes = 96 << 20,
                                       .processes = 8,
@@ -361,6 +368,14 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     return out->verdict;
 }
 
+/* Device memory that ran out explains whatever came of it. */
+static enum verdict out_of_memory(const struct server_outcome *recorded, enum verdict v, struct case_run *out) {
+    bool ran_out = recorded->error && !strcmp(server_error_name(recorded->error), "cudaErrorMemoryAllocation");
+    if (!ran_out || (v != V_WA && v != V_RTE)) return v;
+    return tell(out, V_MLE, "%sThe call to `%s` had failed: %s", out->message.size ? "\n" : "", recorded->call,
+                recorded->why);
+}
+
 static enum verdict record_and_replay(struct session *s, const struct case_plan *plan, struct case_run *out) {
     struct err e = {0};
     struct wb_arg args[EX_ARGS];
@@ -385,7 +400,8 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
         v = replay_once(s, plan, &o, round, out);
         if (v == V_AC && plan->occupancy && s->fresh) v = replay_once(s, plan, &o, round, out);
     }
-    return v;
+    s->tally.other_writes = recording_writes(s->recording);
+    return out_of_memory(&o, v, out);
 }
 
 void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,

@@ -13,6 +13,7 @@ struct tally_line {
 
 struct tally {
     unsigned launches;
+    bool other_writes; /* memory was written by other commands than launches: copies, fills */
     double blocks, threads; /* summed over the launches */
     double shared_bytes;    /* of a block, static and dynamic: most of the launches */
     double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */

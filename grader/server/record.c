@@ -32,6 +32,14 @@ void recording_free(struct recording *r) {
 
 unsigned recording_launches(const struct recording *r) { return r->launches; }
 
+bool recording_writes(const struct recording *r) {
+    for (size_t i = 0; i < r->ncommands; i++) {
+        enum wb_op op = r->commands[i].op;
+        if (op == WB_OP_write || op == WB_OP_fill || op == WB_OP_copy) return true;
+    }
+    return false;
+}
+
 bool recording_equal(const struct recording *a, const struct recording *b) {
     if (a->ncommands != b->ncommands || a->bytes.size != b->bytes.size) return false;
     for (size_t i = 0; i < a->ncommands; i++) {

@@ -116,6 +116,8 @@ void server_take_output(struct server *s, struct buf *out);
 
 void recording_free(struct recording *r);
 unsigned recording_launches(const struct recording *r);
+/* True if it holds other commands that write device memory: copies, fills. */
+bool recording_writes(const struct recording *r);
 /* Equal recordings issue the same commands with the same data. */
 bool recording_equal(const struct recording *a, const struct recording *b);
 
