@@ -11,7 +11,7 @@ comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
 CFLAGS := -std=gnu11 -g $(OPT) -I. -I$(B)/gen -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE
-LDLIBS := -ljansson -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread
+LDLIBS := -ljansson -larchive -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread
 CHECKLIBS := -lcheck_pic -lsubunit -lrt
 Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
@@ -34,6 +34,7 @@ runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
 grader_c  := $(filter-out grader/main.c grader/simgpu.c,$(wildcard grader/*.c))
 chapter_c := $(wildcard chapters/*/*_test.c)
 unit_c    := $(wildcard grader/tests/unit/*.c)
+hostile_c := $(wildcard grader/tests/hostile/*.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 ISAS := v2 v3 v4
@@ -68,18 +69,32 @@ $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
+# A driver that checks its callers, for the tests of the gpu backend; and the judge of the time model.
+$(B)/tests/libfakecuda.so: grader/tests/fakecuda/fakecuda.c grader/tests/fakecuda/fakecuda.h | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared -fvisibility=hidden $< -o $@
+$(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+# The table and the ablation of docs/time-model.md.
+time-model: $(B)/tests/judge
+	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing
 $(B)/tests/unit: $(call obj,$(unit_c)) $(grader_o) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+
+$(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit
+check: all $(B)/tests/unit $(B)/tests/libfakecuda.so
 	$(Q)$(B)/tests/unit
 	$(Q)$(B)/grader verify
 clean:
 	rm -rf build
 
-.PHONY: all setup grade check clean
+.PHONY: all setup grade check clean time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

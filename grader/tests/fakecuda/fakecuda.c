@@ -1,0 +1,455 @@
+/* fakecuda.c — see fakecuda.h. */
+#include "grader/tests/fakecuda/fakecuda.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+enum { OK, INVALID_VALUE, OUT_OF_MEMORY, NOT_INITIALIZED, INVALID_CONTEXT = 201, INVALID_IMAGE = 200, NOT_FOUND = 500, NOT_READY = 600 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct fakecuda_hooks hooks;
+static char violations[8192];
+static double launch_seconds = 1e-5, noise, slow_factor = 1;
+static unsigned slow_every, launches, other_processes;
+static unsigned long long throttle;
+static bool initialised, current;
+static int retained;
+
+static void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void wrong(const char *format, ...) {
+    size_t n = strlen(violations);
+    va_list ap;
+    va_start(ap, format);
+    if (n + 300 < sizeof violations) {
+        vsnprintf(violations + n, 290, format, ap);
+        strcat(violations, "\n");
+    }
+    va_end(ap);
+}
+
+/* ---- counting calls ---- */
+
+static struct { const char *name; unsigned n; } calls[64];
+static void called(const char *name, bool needs_context) {
+    pthread_mutex_lock(&lock);
+    unsigned i = 0;
+    while (i < 63 && calls[i].name && strcmp(calls[i].name, name)) i++;
+    calls[i].name = name;
+    calls[i].n++;
+    if (!initialised && strcmp(name, "cuInit")) wrong("%s before cuInit", name);
+    if (needs_context && !current) wrong("%s without a current context", name);
+    pthread_mutex_unlock(&lock);
+}
+#define CALLED() called(__func__, true)
+
+EXPORT unsigned fakecuda_calls(const char *name) {
+    for (unsigned i = 0; i < 64 && calls[i].name; i++)
+        if (!strcmp(calls[i].name, name)) return calls[i].n;
+    return 0;
+}
+EXPORT void fakecuda_set_hooks(const struct fakecuda_hooks *h) { hooks = h ? *h : (struct fakecuda_hooks){0}; }
+EXPORT void fakecuda_set_times(double seconds, double n, unsigned every, double slow) {
+    launch_seconds = seconds, noise = n, slow_every = every, slow_factor = slow, launches = 0;
+}
+EXPORT void fakecuda_set_throttle(unsigned long long reasons, unsigned others) { throttle = reasons, other_processes = others; }
+EXPORT const char *fakecuda_violations(void) {
+    static char copy[sizeof violations];
+    pthread_mutex_lock(&lock);
+    strcpy(copy, violations);
+    violations[0] = 0;
+    pthread_mutex_unlock(&lock);
+    return copy;
+}
+
+/* ---- memory ---- */
+
+static struct { uint64_t at; size_t bytes; bool pinned; } memory[256];
+static unsigned nmemory;
+
+static int find_memory(uint64_t at, size_t bytes, bool pinned) {
+    for (unsigned i = 0; i < nmemory; i++)
+        if (memory[i].pinned == pinned && at >= memory[i].at && at + bytes <= memory[i].at + memory[i].bytes) return (int)i;
+    return -1;
+}
+static void note_memory(uint64_t at, size_t bytes, bool pinned) {
+    if (nmemory == 256) wrong("more than 256 allocations");
+    else memory[nmemory].at = at, memory[nmemory].bytes = bytes, memory[nmemory++].pinned = pinned;
+}
+static bool drop_memory(uint64_t at, bool pinned) {
+    for (unsigned i = 0; i < nmemory; i++)
+        if (memory[i].at == at && memory[i].pinned == pinned) return memory[i] = memory[--nmemory], true;
+    return false;
+}
+static void check_device(const char *who, uint64_t at, size_t bytes) {
+    if (!hooks.symbol && find_memory(at, bytes, false) < 0) wrong("%s: 0x%llx + %zu is no device memory", who, (unsigned long long)at, bytes);
+}
+
+static bool put(uint64_t to, const void *data, size_t bytes) {
+    if (hooks.write) return hooks.write(to, data, bytes);
+    memcpy((void *)(uintptr_t)to, data, bytes);
+    return true;
+}
+static bool get(uint64_t from, void *data, size_t bytes) {
+    if (hooks.read) return hooks.read(from, data, bytes);
+    memcpy(data, (void *)(uintptr_t)from, bytes);
+    return true;
+}
+
+/* ---- the stream ---- */
+
+struct event { double time; bool recorded, done; };
+struct command {
+    enum { HOST, LAUNCH, RECORD, WRITE, COPY, FILL } kind;
+    void (*function)(void *);
+    void *user;
+    struct event *event;
+    void *kernel;
+    unsigned grid[3], block[3], shared;
+    unsigned char params[4096];
+    size_t bytes;
+    uint64_t to, from;
+    const void *data;
+    unsigned char value;
+    struct command *next;
+};
+struct stream {
+    pthread_t thread;
+    struct command *first, **last;
+    bool busy, in_host, end;
+    double clock; /* made up */
+    int error;
+};
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double wobble(void) {
+    static unsigned state = 12345;
+    state = state * 1664525u + 1013904223u;
+    launches++;
+    double f = 1 + noise * (2.0 * (state >> 8) / (1 << 24) - 1);
+    return slow_every && launches % slow_every == 0 ? f * slow_factor : f;
+}
+
+static void execute(struct stream *s, struct command *c) {
+    double seconds = 1e-6;
+    if (c->kind == HOST) c->function(c->user), seconds = 0;
+    if (c->kind == RECORD) c->event->time = s->clock, c->event->done = true, seconds = 0;
+    if (c->kind == WRITE && !put(c->to, c->data, c->bytes)) s->error = INVALID_VALUE;
+    if (c->kind == COPY || c->kind == FILL) {
+        void *p = malloc(c->bytes);
+        if (c->kind == FILL) memset(p, c->value, c->bytes);
+        else if (!get(c->from, p, c->bytes)) s->error = INVALID_VALUE;
+        if (!put(c->to, p, c->bytes)) s->error = INVALID_VALUE;
+        free(p);
+        seconds = (double)c->bytes / 1e12;
+    }
+    if (c->kind == LAUNCH) {
+        seconds = launch_seconds;
+        if (hooks.launch && !s->error) s->error = hooks.launch(c->kernel, c->grid, c->block, c->shared, c->params, c->bytes, &seconds);
+        seconds *= wobble();
+    }
+    s->clock += seconds;
+}
+
+static void *run_stream(void *argument) {
+    struct stream *s = argument;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!s->first && !s->end) pthread_cond_wait(&changed, &lock);
+        struct command *c = s->first;
+        if (!c) break;
+        s->first = c->next;
+        if (!s->first) s->last = &s->first;
+        s->busy = true, s->in_host = c->kind == HOST;
+        pthread_mutex_unlock(&lock);
+        execute(s, c);
+        free(c);
+        pthread_mutex_lock(&lock);
+        s->busy = s->in_host = false;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static struct stream *the_stream; /* one is enough: the null stream and it are one */
+
+static struct command *queue(struct stream *s, int kind) {
+    struct command *c = calloc(1, sizeof *c);
+    c->kind = kind;
+    (void)s;
+    return c;
+}
+static int enqueue(struct stream *s, struct command *c) {
+    pthread_mutex_lock(&lock);
+    *s->last = c;
+    s->last = &c->next;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return OK;
+}
+
+/* Waits until the stream is empty. A host function that does not return meanwhile is one that the caller holds. */
+static int drain(struct stream *s, const char *who) {
+    double start = seconds_now();
+    if (!s) return OK;
+    pthread_mutex_lock(&lock);
+    while (s->first || s->busy) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 50000000;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        pthread_cond_timedwait(&changed, &lock, &until);
+        if (s->in_host && seconds_now() - start > 1) {
+            wrong("%s waits for a queue that is held back", who);
+            break;
+        }
+    }
+    int error = s->error;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- device, context ---- */
+
+EXPORT int cuInit(unsigned flags) {
+    initialised = true;
+    called(__func__, false);
+    return flags ? INVALID_VALUE : OK;
+}
+EXPORT int cuDriverGetVersion(int *v) { called(__func__, false); return *v = 13000, OK; }
+EXPORT int cuDeviceGetCount(int *n) { called(__func__, false); return *n = getenv("FAKECUDA_NO_DEVICE") ? 0 : 1, OK; }
+EXPORT int cuDeviceGet(int *d, int ordinal) { called(__func__, false); return *d = 0, ordinal ? INVALID_VALUE : OK; }
+EXPORT int cuDeviceGetName(char *name, int n, int d) { called(__func__, false); snprintf(name, (size_t)n, "Fake GPU"); return d; }
+EXPORT int cuDeviceTotalMem_v2(size_t *n, int d) { called(__func__, false); return *n = 1ull << 30, d; }
+EXPORT int cuDeviceGetAttribute(int *v, int which, int d) {
+    called(__func__, false);
+    *v = which == 1 ? 1024 : which == 16 ? 132 : which == 13 ? 1980000 : which == 38 ? 4 << 20 : which == 75 ? 9 : which == 97 ? 232448 : 0;
+    return d;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void **c, int d) { called(__func__, false); retained++; *c = &retained; return d; }
+EXPORT int cuDevicePrimaryCtxRelease_v2(int d) {
+    called(__func__, false);
+    if (--retained < 0) wrong("the context is released more often than it was retained");
+    if (!retained && nmemory) wrong("%u allocations are left when the context goes", nmemory);
+    if (!retained) current = false;
+    return d;
+}
+EXPORT int cuDevicePrimaryCtxReset_v2(int d) { called(__func__, false); return d; }
+EXPORT int cuCtxSetCurrent(void *c) { called(__func__, false); current = c == &retained; return OK; }
+EXPORT int cuCtxSynchronize(void) { CALLED(); return drain(the_stream, __func__); }
+EXPORT int cuCtxResetPersistingL2Cache(void) { CALLED(); return OK; }
+EXPORT int cuGetErrorName(int e, const char **name) { *name = e == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR"; return OK; }
+EXPORT int cuGetErrorString(int e, const char **text) { (void)e; *text = "said by the fake driver"; return OK; }
+
+/* ---- modules ---- */
+
+struct module { void *inner; char *ptx; struct function *functions; };
+struct function { struct module *module; void *inner; char name[256]; struct function *next; };
+
+EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, void **values) {
+    CALLED();
+    if (drain(the_stream, __func__)) return INVALID_CONTEXT;
+    (void)n, (void)options, (void)values;
+    if (!memchr(image, '.', 64)) return INVALID_IMAGE; /* no PTX: a cubin, which it cannot run */
+    struct module *m = calloc(1, sizeof *m);
+    m->ptx = strdup(image);
+    m->inner = hooks.load ? hooks.load(m->ptx) : m;
+    if (m->inner) return *out = m, OK;
+    free(m->ptx), free(m);
+    return INVALID_IMAGE;
+}
+EXPORT int cuModuleUnload(void *module) {
+    CALLED();
+    struct module *m = module;
+    drain(the_stream, __func__);
+    if (hooks.unload) hooks.unload(m->inner);
+    for (struct function *f = m->functions, *next; f; f = next) next = f->next, free(f);
+    free(m->ptx), free(m);
+    return OK;
+}
+EXPORT int cuModuleGetFunction(void **out, void *module, const char *name) {
+    CALLED();
+    struct module *m = module;
+    void *inner = hooks.kernel ? hooks.kernel(m->inner, name) : strstr(m->ptx, name);
+    if (!inner) return NOT_FOUND;
+    struct function *f = calloc(1, sizeof *f);
+    f->module = m, f->inner = inner, f->next = m->functions;
+    snprintf(f->name, sizeof f->name, "%s", name);
+    m->functions = f;
+    return *out = f, OK;
+}
+EXPORT int cuModuleGetGlobal_v2(uint64_t *at, size_t *bytes, void *module, const char *name) {
+    CALLED();
+    return hooks.symbol && hooks.symbol(((struct module *)module)->inner, name, at, bytes) ? OK : NOT_FOUND;
+}
+EXPORT int cuFuncGetAttribute(int *v, int which, void *f) { CALLED(); (void)f; return *v = which == 0 ? 1024 : which == 4 ? 32 : 0, OK; }
+EXPORT int cuFuncSetAttribute(void *f, int which, int v) { CALLED(); (void)f; return which == 8 && v > 232448 ? INVALID_VALUE : OK; }
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads, size_t shared) {
+    CALLED();
+    (void)f;
+    return *n = threads < 1 || threads > 1024 ? 0 : shared > 116000 ? 1 : 2048 / threads, OK;
+}
+
+/* ---- memory calls ---- */
+
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) { CALLED(); return *free_bytes = 512u << 20, *total = 1u << 30, OK; }
+EXPORT int cuMemAlloc_v2(uint64_t *at, size_t bytes) {
+    CALLED();
+    if (!bytes) return INVALID_VALUE;
+    *at = hooks.alloc ? hooks.alloc(bytes) : (uint64_t)(uintptr_t)calloc(1, bytes);
+    if (!*at) return OUT_OF_MEMORY;
+    return note_memory(*at, bytes, false), OK;
+}
+EXPORT int cuMemFree_v2(uint64_t at) {
+    CALLED();
+    if (!drop_memory(at, false)) return wrong("cuMemFree of 0x%llx, which is not allocated", (unsigned long long)at), INVALID_VALUE;
+    if (hooks.free) hooks.free(at);
+    else free((void *)(uintptr_t)at);
+    return OK;
+}
+EXPORT int cuMemHostAlloc(void **p, size_t bytes, unsigned flags) {
+    CALLED();
+    (void)flags;
+    *p = malloc(bytes);
+    return note_memory((uint64_t)(uintptr_t)*p, bytes, true), OK;
+}
+EXPORT int cuMemFreeHost(void *p) {
+    CALLED();
+    if (!drop_memory((uint64_t)(uintptr_t)p, true)) wrong("cuMemFreeHost of what is not allocated");
+    free(p);
+    return OK;
+}
+EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
+    CALLED();
+    check_device(__func__, to, bytes);
+    if (find_memory((uint64_t)(uintptr_t)from, bytes, true) < 0) wrong("an asynchronous copy from pageable memory waits for the queue");
+    struct command *c = queue(stream, WRITE);
+    c->to = to, c->data = from, c->bytes = bytes;
+    return enqueue(stream, c);
+}
+EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+    CALLED();
+    check_device(__func__, to, bytes);
+    int error = drain(the_stream, __func__);
+    return error ? error : put(to, from, bytes) ? OK : INVALID_VALUE;
+}
+EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+    CALLED();
+    check_device(__func__, from, bytes);
+    int error = drain(the_stream, __func__);
+    return error ? error : get(from, to, bytes) ? OK : INVALID_VALUE;
+}
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
+    CALLED();
+    check_device(__func__, to, bytes), check_device(__func__, from, bytes);
+    struct command *c = queue(stream, COPY);
+    c->to = to, c->from = from, c->bytes = bytes;
+    return enqueue(stream, c);
+}
+EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) {
+    CALLED();
+    check_device(__func__, to, bytes);
+    struct command *c = queue(stream, FILL);
+    c->to = to, c->value = value, c->bytes = bytes;
+    return enqueue(stream, c);
+}
+
+/* ---- launches, streams, events ---- */
+
+static int launch(void *function, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream, const void *params, size_t bytes) {
+    struct function *f = function;
+    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || block[0] * block[1] * block[2] > 1024) return INVALID_VALUE;
+    if (bytes > 4096) return wrong("%zu bytes of parameters", bytes), INVALID_VALUE;
+    struct command *c = queue(stream, LAUNCH);
+    c->kernel = f->inner, c->shared = shared, c->bytes = bytes;
+    memcpy(c->grid, grid, sizeof c->grid);
+    memcpy(c->block, block, sizeof c->block);
+    if (bytes) memcpy(c->params, params, bytes); /* the driver takes them when it is called */
+    return enqueue(stream, c);
+}
+EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+                          void **params, void **extra) {
+    CALLED();
+    if (params) wrong("cuLaunchKernel with both ways to pass parameters, or the one that this fake does not know");
+    if (extra && (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4])) return wrong("cuLaunchKernel: a broken list of extras"), INVALID_VALUE;
+    return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream, extra ? extra[1] : NULL, extra ? *(size_t *)extra[3] : 0);
+}
+EXPORT int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+                                     void **params) {
+    CALLED();
+    (void)params;
+    return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream, NULL, 0);
+}
+EXPORT int cuLaunchHostFunc(void *stream, void (*function)(void *), void *user) {
+    CALLED();
+    struct command *c = queue(stream, HOST);
+    c->function = function, c->user = user;
+    return enqueue(stream, c);
+}
+EXPORT int cuStreamCreate(void **out, unsigned flags) {
+    CALLED();
+    (void)flags;
+    struct stream *s = calloc(1, sizeof *s);
+    s->last = &s->first;
+    if (pthread_create(&s->thread, NULL, run_stream, s)) return OUT_OF_MEMORY;
+    return *out = the_stream = s, OK;
+}
+EXPORT int cuStreamSynchronize(void *stream) { CALLED(); return drain(stream, __func__); }
+EXPORT int cuStreamDestroy_v2(void *stream) {
+    CALLED();
+    struct stream *s = stream;
+    drain(s, __func__);
+    pthread_mutex_lock(&lock);
+    s->end = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    pthread_join(s->thread, NULL);
+    if (the_stream == s) the_stream = NULL;
+    free(s);
+    return OK;
+}
+EXPORT int cuEventCreate(void **e, unsigned flags) { CALLED(); (void)flags; return *e = calloc(1, sizeof(struct event)), OK; }
+EXPORT int cuEventDestroy_v2(void *e) { CALLED(); free(e); return OK; }
+EXPORT int cuEventRecord(void *event, void *stream) {
+    CALLED();
+    struct command *c = queue(stream, RECORD);
+    c->event = event;
+    c->event->recorded = true, c->event->done = false;
+    return enqueue(stream, c);
+}
+EXPORT int cuEventElapsedTime(float *ms, void *from, void *to) {
+    CALLED();
+    struct event *a = from, *b = to;
+    if (!a->recorded || !b->recorded) return wrong("the time between events that were not recorded"), INVALID_VALUE;
+    if (!a->done || !b->done) return wrong("the time between events that have not come to pass"), NOT_READY;
+    *ms = (float)((b->time - a->time) * 1e3);
+    return OK;
+}
+
+/* ---- NVML ---- */
+
+EXPORT int nvmlInit_v2(void) { return OK; }
+EXPORT int nvmlShutdown(void) { return OK; }
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { *d = &throttle; return i ? INVALID_VALUE : OK; }
+EXPORT int nvmlDeviceGetClockInfo(void *d, int which, unsigned *mhz) { (void)d, (void)which; return *mhz = 1980, OK; }
+EXPORT int nvmlDeviceGetTemperature(void *d, int which, unsigned *t) { (void)d, (void)which; return *t = 50, OK; }
+EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void *d, unsigned long long *r) { (void)d; return *r = throttle, OK; }
+EXPORT int nvmlDeviceGetUtilizationRates(void *d, unsigned *r) { (void)d; return r[0] = r[1] = 0, OK; }
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *n, void *list) {
+    (void)d;
+    struct { unsigned pid; unsigned long long memory; unsigned a, b; } *p = list;
+    *n = other_processes;
+    for (unsigned i = 0; i < *n; i++) p[i].pid = 1;
+    return OK;
+}

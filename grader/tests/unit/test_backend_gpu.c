@@ -1,0 +1,300 @@
+/* test_backend_gpu.c — the gpu backend against a fake driver (grader/tests/fakecuda), which checks how it is called and
+ * forwards launches to the simulator. What it times is made up. */
+#include "common/file.h"
+#include "grader/server/backend_gpu.h"
+#include "grader/server/driver.h"
+#include "grader/server/protocol.h"
+#include "grader/tests/fakecuda/fakecuda.h"
+#include "grader/tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the fake and its device ---- */
+
+static struct {
+    void *library;
+    void (*set_hooks)(const struct fakecuda_hooks *);
+    void (*set_times)(double, double, unsigned, double);
+    void (*set_throttle)(unsigned long long, unsigned);
+    const char *(*violations)(void);
+    unsigned (*calls)(const char *);
+} fake;
+static struct sim *sim;
+static int launch_error;
+
+static uint64_t sim_hook_alloc(size_t bytes) {
+    uint64_t at = sim_alloc(sim, bytes, "pool");
+    sim_fill(sim, at, 0, bytes);
+    return at;
+}
+static void sim_hook_free(uint64_t at) { sim_free(sim, at); }
+static bool sim_hook_write(uint64_t to, const void *data, size_t n) { return sim_write(sim, to, data, n) == SIM_OK; }
+static bool sim_hook_read(uint64_t from, void *data, size_t n) { return sim_read(sim, from, data, n) == SIM_OK; }
+static void *sim_hook_load(const char *ptx) {
+    struct err e = {0};
+    return sim_load(sim, ptx, strlen(ptx), &e);
+}
+static void sim_hook_unload(void *m) { sim_unload(sim, m); }
+static bool sim_hook_symbol(void *m, const char *name, uint64_t *at, size_t *n) {
+    uint64_t bytes = 0;
+    bool found = sim_find_symbol(m, name, at, &bytes);
+    *n = bytes;
+    return found;
+}
+static void *sim_hook_kernel(void *m, const char *name) { return (void *)sim_find_kernel(m, name); }
+static int sim_hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared, const void *params, size_t bytes, double *seconds) {
+    struct sim_launch l = {.kernel = k, .dynamic_shared = shared, .params = params, .param_bytes = (uint32_t)bytes};
+    struct sim_result r;
+    memcpy(l.grid, grid, sizeof l.grid);
+    memcpy(l.block, block, sizeof l.block);
+    if (launch_error) return launch_error;
+    sim_launch(sim, &l, &r);
+    *seconds = 1e-5;
+    int error = r.fault == SIM_FAULT_NONE ? 0 : 700;
+    sim_result_free(&r);
+    return error;
+}
+static const struct fakecuda_hooks to_sim = {sim_hook_alloc, sim_hook_free, sim_hook_write, sim_hook_read, sim_hook_load,
+                                             sim_hook_unload, sim_hook_symbol, sim_hook_kernel, sim_hook_launch};
+
+static void find_fake(void) {
+    static char path[4200];
+    ssize_t n = readlink("/proc/self/exe", path, 4000);
+    ck_assert(n > 0);
+    path[n] = 0;
+    strcpy(strrchr(path, '/'), "/libfakecuda.so");
+    setenv("WARPBOOK_LIBCUDA", path, 1);
+    setenv("WARPBOOK_LIBNVML", path, 1);
+    fake.library = dlopen(path, RTLD_NOW);
+    ck_assert_msg(fake.library != NULL, "%s", dlerror());
+    *(void **)&fake.set_hooks = dlsym(fake.library, "fakecuda_set_hooks");
+    *(void **)&fake.set_times = dlsym(fake.library, "fakecuda_set_times");
+    *(void **)&fake.set_throttle = dlsym(fake.library, "fakecuda_set_throttle");
+    *(void **)&fake.violations = dlsym(fake.library, "fakecuda_violations");
+    *(void **)&fake.calls = dlsym(fake.library, "fakecuda_calls");
+}
+
+static struct backend *open_gpu(void) {
+    struct err e = {0};
+    find_fake();
+    struct sim_options so = {.device = device_find("h200")};
+    sim = sim_open(&so, &e);
+    launch_error = 0;
+    fake.set_hooks(&to_sim);
+    fake.set_times(1e-5, 0, 0, 1);
+    struct backend *b = backend_gpu_open(&(struct gpu_options){.pool_bytes = 64 << 20}, &e);
+    ck_assert_msg(b != NULL, "%s", e.text);
+    return b;
+}
+
+static void close_gpu(struct backend *b) {
+    b->ops->close(b);
+    ck_assert_str_eq(fake.violations(), "");
+    sim_close(sim);
+}
+
+/* k(p): p[thread] = 3 × thread. */
+static void *load_scale(struct backend *b, struct backend_kernel *k) {
+    struct buf image = {0};
+    struct err e = {0};
+    void *module = NULL;
+    ck_assert_msg(file_read("grader/tests/ptx/scale-plain.fatbin", 1 << 20, &image, &e), "%s", e.text);
+    ck_assert_msg(b->ops->load(b, image.data, image.size, &module, &e) == 0, "%s", e.text);
+    ck_assert(b->ops->find_kernel(b, module, "_Z1kPi", k));
+    ck_assert(!b->ops->find_kernel(b, module, "missing", &(struct backend_kernel){0}));
+    buf_free(&image);
+    return module;
+}
+
+static struct backend_launch scale_launch(const struct backend_kernel *k, const uint64_t *p) {
+    return (struct backend_launch){.kernel = k->handle, .grid = {1, 1, 1}, .block = {64, 1, 1}, .params = p, .param_bytes = 8};
+}
+
+/* ---- without a device ---- */
+
+START_TEST(test_no_driver) {
+    struct err e = {0};
+    setenv("WARPBOOK_LIBCUDA", "/nonexistent/libcuda.so.1", 1);
+    ck_assert_ptr_null(backend_gpu_open(&(struct gpu_options){0}, &e));
+    ck_assert_ptr_nonnull(strstr(e.text, "no GPU"));
+    ck_assert_ptr_nonnull(strstr(e.text, "--device sim"));
+}
+END_TEST
+
+START_TEST(test_no_device) {
+    struct err e = {0};
+    find_fake();
+    setenv("FAKECUDA_NO_DEVICE", "1", 1);
+    ck_assert_ptr_null(backend_gpu_open(&(struct gpu_options){0}, &e));
+    ck_assert_ptr_nonnull(strstr(e.text, "knows no device"));
+}
+END_TEST
+
+/* ---- with one ---- */
+
+START_TEST(test_launch) {
+    struct backend *b = open_gpu();
+    struct backend_kernel k;
+    load_scale(b, &k);
+    ck_assert_uint_eq(k.info.param_bytes, 8);
+    ck_assert_uint_eq(k.info.nparams, 1);
+    int got[64] = {0};
+    uint64_t p = b->ops->alloc(b, sizeof got, "p");
+    struct backend_launch l = scale_launch(&k, &p);
+    struct backend_result r;
+    struct err e = {0};
+    ck_assert_int_eq(b->ops->check(b, &l, &e), 0);
+    b->ops->launch(b, &l, &r);
+    ck_assert_int_eq(r.error, 0);
+    ck_assert(r.measured && r.seconds > 0.9e-5 && r.seconds < 1.1e-5);
+    ck_assert(b->ops->read(b, p, got, sizeof got));
+    for (int i = 0; i < 64; i++) ck_assert_int_eq(got[i], 3 * i);
+    struct gpu_info info;
+    backend_gpu_info(b, &info);
+    ck_assert_str_eq(info.name, "Fake GPU");
+    ck_assert_str_eq(info.compiled_by, "the driver, from PTX");
+    close_gpu(b);
+}
+END_TEST
+
+START_TEST(test_memory) {
+    struct backend *b = open_gpu();
+    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"), r = b->ops->alloc(b, 1000, "r"), start, bytes;
+    ck_assert(p && q && r && q > p + 100 && r > q && p % 512 == 0);
+    unsigned char data[100], back[100];
+    for (int i = 0; i < 100; i++) data[i] = (unsigned char)i;
+    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) && b->ops->read(b, r + 4, back, 100));
+    ck_assert_mem_eq(data, back, 100);
+    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 && back[99] == 7);
+    ck_assert(!b->ops->write(b, p + 1, data, 100) && !b->ops->fill(b, p - 1, 0, 1) && !b->ops->read(b, r + 1000, back, 1));
+    ck_assert(b->ops->range(b, r + 999, &start, &bytes) && start == r && bytes == 1000);
+    ck_assert(b->ops->free(b, q) && !b->ops->free(b, r + 4) && b->ops->free(b, 0));
+    ck_assert_uint_eq(b->ops->alloc(b, 8, "again"), q); /* the first gap */
+    b->ops->reset(b);
+    ck_assert_uint_eq(b->ops->alloc(b, 100, "p"), p); /* the same calls, the same addresses */
+    ck_assert_uint_eq(b->ops->alloc(b, 1ull << 40, "too much"), 0);
+    close_gpu(b);
+}
+END_TEST
+
+START_TEST(test_queue_held_back) {
+    struct backend *b = open_gpu();
+    struct backend_kernel k;
+    load_scale(b, &k);
+    int got[64] = {0}, error = -1;
+    uint64_t p = b->ops->alloc(b, sizeof got, "p");
+    struct backend_launch l = scale_launch(&k, &p);
+    struct backend_result r;
+    struct err e = {0};
+    ck_assert(backend_gpu_flush(b));
+    ck_assert(backend_gpu_begin(b, &e));
+    for (int i = 0; i < 3; i++) {
+        b->ops->launch(b, &l, &r);
+        ck_assert(r.error == 0 && r.seconds == 0);
+    }
+    got[0] = 77;
+    ck_assert(b->ops->write(b, p, got, 4));
+    got[0] = 0;
+    ck_assert(!b->ops->read(b, p, got, 4)); /* it would wait for ever */
+    double seconds = backend_gpu_end(b, &error);
+    ck_assert_int_eq(error, 0);
+    ck_assert(seconds > 2.9e-5 && seconds < 3.3e-5);
+    ck_assert(b->ops->read(b, p, got, sizeof got));
+    ck_assert_int_eq(got[0], 77);
+    ck_assert_int_eq(got[5], 15);
+    ck_assert_uint_eq(fake.calls("cuLaunchHostFunc"), 1);
+    ck_assert_uint_ge(fake.calls("cuCtxResetPersistingL2Cache"), 1);
+    close_gpu(b);
+}
+END_TEST
+
+START_TEST(test_fault_poisons) {
+    struct backend *b = open_gpu();
+    struct backend_kernel k;
+    load_scale(b, &k);
+    uint64_t p = b->ops->alloc(b, 256, "p");
+    struct backend_launch l = scale_launch(&k, &p);
+    struct backend_result r;
+    int value;
+    launch_error = 700;
+    b->ops->launch(b, &l, &r);
+    ck_assert_int_eq(r.error, WB_cudaErrorIllegalAddress);
+    ck_assert(!b->ops->read(b, p, &value, 4));
+    b->ops->launch(b, &l, &r);
+    ck_assert_int_eq(r.error, WB_cudaErrorIllegalAddress);
+    b->ops->close(b);
+    ck_assert_uint_eq(fake.calls("cuDevicePrimaryCtxReset_v2"), 1);
+    sim_close(sim);
+}
+END_TEST
+
+START_TEST(test_refused_launches) {
+    struct backend *b = open_gpu();
+    struct backend_kernel k;
+    load_scale(b, &k);
+    uint64_t p = b->ops->alloc(b, 256, "p");
+    struct err e = {0};
+    struct backend_launch l = scale_launch(&k, &p);
+    l.block[0] = 2048;
+    ck_assert_int_eq(b->ops->check(b, &l, &e), WB_cudaErrorInvalidConfiguration);
+    l = scale_launch(&k, &p);
+    l.grid[1] = 0;
+    ck_assert_int_eq(b->ops->check(b, &l, &e), WB_cudaErrorInvalidConfiguration);
+    l = scale_launch(&k, &p);
+    l.dynamic_shared = 300000;
+    ck_assert_int_eq(b->ops->check(b, &l, &e), WB_cudaErrorInvalidValue);
+    close_gpu(b);
+}
+END_TEST
+
+/* The fake itself: it must find a caller that waits for what it holds. */
+START_TEST(test_fake_finds_a_deadlock) {
+    struct backend *b = open_gpu();
+    struct err e = {0};
+    struct driver d;
+    ck_assert(driver_open(&d, &e));
+    ck_assert(backend_gpu_begin(b, &e));
+    d.cuCtxSynchronize();
+    int error;
+    backend_gpu_end(b, &error);
+    ck_assert_ptr_nonnull(strstr(fake.violations(), "held back"));
+    driver_close(&d);
+    close_gpu(b);
+}
+END_TEST
+
+START_TEST(test_nvml) {
+    find_fake();
+    struct gpu_state s;
+    struct nvml *n = nvml_open();
+    ck_assert_ptr_nonnull(n);
+    fake.set_throttle(4, 2);
+    nvml_read(n, &s);
+    ck_assert(s.known && s.sm_mhz == 1980 && s.others == 2 && (s.throttle & NVML_BAD_REASONS));
+    fake.set_throttle(1, 0); /* idle is no throttling */
+    nvml_read(n, &s);
+    ck_assert(!(s.throttle & NVML_BAD_REASONS) && s.others == 0);
+    nvml_close(n);
+}
+END_TEST
+
+UNIT_SUITE(backend_gpu) {
+    Suite *s = suite_create("gpu backend");
+    TCase *c = tcase_create("fake driver");
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, test_no_driver);
+    tcase_add_test(c, test_no_device);
+    tcase_add_test(c, test_launch);
+    tcase_add_test(c, test_memory);
+    tcase_add_test(c, test_queue_held_back);
+    tcase_add_test(c, test_fault_poisons);
+    tcase_add_test(c, test_refused_launches);
+    tcase_add_test(c, test_fake_finds_a_deadlock);
+    tcase_add_test(c, test_nvml);
+    suite_add_tcase(s, c);
+    return s;
+}
