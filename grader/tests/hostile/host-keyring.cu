@@ -1,0 +1,11 @@
+// SEC | 42 | leaves a key in the keyring | jail stopped it
+#include <sys/syscall.h>
+#include <unistd.h>
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    syscall(SYS_add_key, "user", "wb", "x", 1, -3);
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

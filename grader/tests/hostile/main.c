@@ -1,0 +1,227 @@
+/* main.c — build/tests/hostile: hands every submission of the corpus in, under each tier of the jail that the machine
+ * allows, as this user and (from root) as nobody; says what was tried, what came of it and what stopped it. Fails where
+ * one gets a verdict or points that it should not, where the planted secret shows, where a process or file is left, or
+ * where an honest submission is hurt. Then archives, graders killed at random moments, the jail's cost.
+ *
+ *   build/tests/hostile [--quick] [--only NAME]     all of it; --quick: the subset of `make check`, one tier
+ *   build/tests/hostile --tier T1|T2 ...            one tier, as this user: what the first form starts */
+#include "common/text.h"
+#include "grader/book.h"
+#include "grader/jail.h"
+#include "grader/tests/hostile/hostile.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the exercise: out[i] = in[i] + 1 ---- */
+
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static void any_bits(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
+    (void)c;
+    for (size_t i = 0; i < n; i++) ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
+}
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+    for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+}
+static double bytes(const struct ex_case *c) { return 8.0 * (double)c->dim[0]; }
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
+    {.name = "in", .role = EX_IN, .type = EX_I32, .count = count, .fill = any_bits},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32},
+};
+static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
+START_TEST(right) { ex_check_case(&cases[_i]); }
+END_TEST
+START_TEST(coalesced) { ex_at_most("sectors_per_request_load", 16, "a warp reads 512 bytes at most"); }
+END_TEST
+static void tests(TCase *correctness, TCase *technique) {
+    tcase_add_loop_test(correctness, right, 0, 3);
+    tcase_add_test(technique, coalesced);
+}
+const struct exercise plus_one = {.name = "plus_one",
+                                  .chapter = "99-test",
+                                  .title = "adds one",
+                                  .args = args,
+                                  .nargs = 3,
+                                  .cases = cases,
+                                  .ncases = 3,
+                                  .technique_case = {.dim = {4096}},
+                                  .timed = {.dim = {1 << 22}},
+                                  .reference = reference,
+                                  .bytes = bytes,
+                                  .points = {.correctness = 40, .technique = 30, .speed = 30},
+                                  .tests = tests};
+
+/* ---- judging ---- */
+
+static void everything(const struct result *r, struct buf *out) {
+    buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
+    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        buf_printf(out, "%s %s %s\n", r->technique[i].metric, r->technique[i].reason, r->technique[i].file);
+    for (unsigned i = 0; i < r->nlines; i++) buf_printf(out, "%s\n", r->lines[i].file);
+    for (unsigned i = 0; i < r->nkernels; i++) buf_printf(out, "%s\n", r->kernels[i].name);
+    buf_printf(out, "%s\n%s\n", r->speed.note, buf_str(&r->log));
+}
+
+static bool is_clean(const char *s) {
+    for (; *s; s++)
+        if (((unsigned char)*s < ' ' && *s != '\n' && *s != '\t') || *s == 0x7f) return false;
+    return true;
+}
+
+static void judge(const struct attack *a, const struct result *r, struct buf *wrong) {
+    struct buf text = {0};
+    everything(r, &text);
+    const char *s = buf_str(&text);
+    bool passed = r->verdict == V_AC || r->verdict == V_PART;
+    if (!corpus_expects(a, r->verdict)) buf_printf(wrong, "expected %s; ", a->verdicts);
+    if (a->says[0] && !strstr(s, a->says) && !strchr(a->verdicts, '/')) buf_printf(wrong, "does not say \"%s\"; ", a->says);
+    if (strstr(s, planted_token())) buf_puts(wrong, "THE SECRET SHOWS; ");
+    if (strstr(s, "LEAK:")) buf_printf(wrong, "%.120s; ", strstr(s, "LEAK:"));
+    if (!is_clean(s)) buf_puts(wrong, "control characters in the report; ");
+    if (!passed && r->score != 0) buf_printf(wrong, "%.1f points for nothing; ", r->score);
+    if (text.size > 200000) buf_printf(wrong, "a report of %zu bytes; ", text.size);
+    buf_free(&text);
+}
+
+/* The line that tells the student why. */
+static const char *stopped_by(const struct result *r) {
+    static char line[160];
+    const char *s = r->message;
+    for (unsigned i = r->ncases; i-- > 0;)
+        if (r->cases[i].verdict == r->verdict && r->verdict != V_AC) s = r->cases[i].message;
+    for (unsigned i = 0; !*s && i < r->ntechnique; i++)
+        if (!r->technique[i].passed) s = r->technique[i].metric;
+    while (*s == '\n') s++;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(s, "\n"), s);
+    return *line ? line : "had no effect on the result";
+}
+
+/* ---- one corpus ---- */
+
+static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COUNT]) {
+    struct grade_options o = {.device = device_find("h200"), .seed = "hostile"};
+    struct many_item *items = xcalloc(n + 1, sizeof *items);
+    struct result *results = xcalloc(n + 1, sizeof *results);
+    struct err e = {0};
+    unsigned failed = 0;
+    for (unsigned i = 0; i < n; i++)
+        items[i] = (struct many_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
+    if (!many_grade(items, n, 0, &o, results, &e)) die("%s", e.text);
+    for (unsigned i = 0; i < n; i++) {
+        struct buf wrong = {0};
+        judge(&list[i], &results[i], &wrong);
+        tally[results[i].verdict]++;
+        printf("%s %-26s %-4s %-4s %s\n       stopped by: %s\n", wrong.size ? "FAIL" : "ok  ", list[i].name, list[i].threat,
+               verdict_code(results[i].verdict), list[i].tries, stopped_by(&results[i]));
+        if (wrong.size) printf("       WRONG: %s\n", buf_str(&wrong)), failed++;
+        buf_free(&wrong);
+        result_free(&results[i]);
+    }
+    free(items), free(results);
+    fflush(stdout);
+    return failed;
+}
+
+struct choice {
+    const char *tier, *only;
+    bool quick;
+};
+
+static unsigned choose(struct attack *list, unsigned n, const struct choice *c, struct attack *out) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++)
+        if ((!c->quick || list[i].quick) && (!c->only || strstr(list[i].name, c->only))) out[kept++] = list[i];
+    return kept;
+}
+
+static unsigned try_corpus(const char *folder, const struct choice *c, const char *what) {
+    unsigned n, tally[V_COUNT] = {0};
+    struct attack *list = corpus_load(folder, &n), *some = xcalloc(n + 1, sizeof *some);
+    unsigned kept = choose(list, n, c, some), failed = grade_list(some, kept, tally);
+    struct buf wrong = {0};
+    left_behind(&wrong);
+    if (wrong.size) printf("FAIL   %s\n", buf_str(&wrong)), failed++;
+    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_tier(), geteuid() ? "nobody" : "root", kept, failed);
+    for (int v = 0; v < V_COUNT; v++)
+        if (tally[v]) printf(" %s %u", verdict_code(v), tally[v]);
+    printf("\n\n");
+    buf_free(&wrong);
+    free(some);
+    corpus_free(list, n);
+    return failed;
+}
+
+static int one_tier(const struct choice *c) {
+    struct err e = {0};
+    setenv("WARPBOOK_JAIL_TIER", c->tier, 1);
+    if (!jail_probe(&e)) return printf("%s as %s: not on this machine: %s\n\n", c->tier, geteuid() ? "nobody" : "root", e.text), 0;
+    plant();
+    unsigned failed = try_corpus("", c, "hostile");
+    if (!c->quick) failed += try_corpus("/honest", c, "honest");
+    unplant();
+    return failed ? 1 : 0;
+}
+
+/* ---- all of it ---- */
+
+static bool run_self(const char *tier, const struct choice *c, bool nobody) {
+    const char *argv[] = {"hostile", "--tier", tier, c->only ? "--only" : c->quick ? "--quick" : NULL, c->only, NULL};
+    int status = 1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (nobody && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+            _exit(1);
+        execv("/proc/self/exe", (char *const *)argv);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFSIGNALED(status)) printf("FAIL   the runner itself was ended by %s\n", strsignal(WTERMSIG(status)));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static unsigned extras(void) {
+    struct err e = {0};
+    if (!jail_probe(&e)) return printf("FAIL   %s\n", e.text), 1;
+    plant();
+    unsigned failed = try_archives() + try_kills(100) + measure_jail();
+    unplant();
+    return failed;
+}
+
+static unsigned all(const struct choice *c) {
+    static const char *const tiers[] = {"T1", "T2"};
+    unsigned failed = 0;
+    for (unsigned i = 0; i < (c->quick ? 1 : 2); i++) {
+        failed += !run_self(tiers[i], c, false);
+        if (!c->quick && geteuid() == 0) failed += !run_self(tiers[i], c, true);
+    }
+    if (!c->quick && !c->only) failed += extras();
+    return failed;
+}
+
+int main(int argc, char **argv) {
+    struct choice c = {0};
+    struct err e = {0};
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--quick")) c.quick = true;
+        else if (!strcmp(argv[i], "--tier") && i + 1 < argc) c.tier = argv[++i];
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc) c.only = argv[++i];
+        else if (!strcmp(argv[i], "--extras")) c.only = "";
+        else return fprintf(stderr, "usage: hostile [--quick | --only NAME | --extras] [--tier T1|T2]\n"), 2;
+    signal(SIGPIPE, SIG_IGN);
+    if (!book_open(&e)) die("%s", e.text);
+    if (c.tier) return one_tier(&c);
+    bool extras_only = c.only && !*c.only;
+    unsigned failed = extras_only ? extras() : all(&c);
+    printf(failed ? "hostile: %u parts FAILED\n" : "hostile: all held\n", failed);
+    return failed ? 1 : 0;
+}

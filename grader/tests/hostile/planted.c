@@ -1,0 +1,78 @@
+/* planted.c — what submissions are watched for: a secret in a file, in the environment and behind a descriptor, and
+ * the places where something left behind would show. The runner adopts orphans, so that a process that outlives its
+ * submission becomes its child. */
+#include "common/file.h"
+#include "grader/book.h"
+#include "grader/tests/hostile/hostile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char token[40], folder[64], file[96], temporary[96];
+
+const char *planted_token(void) { return token; }
+const char *planted_file(void) { return file; }
+const char *planted_folder(void) { return folder; }
+
+void plant(void) {
+    struct err e = {0};
+    uint64_t bits[2];
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits) die("no random numbers");
+    snprintf(token, sizeof token, "%016llx%016llx", (unsigned long long)bits[0], (unsigned long long)bits[1]);
+    strcpy(folder, "/var/tmp/hostile-XXXXXX");
+    if (!mkdtemp(folder)) die("%s: %s", folder, strerror(errno));
+    chmod(folder, 0755);
+    snprintf(file, sizeof file, "%s/secret.h", folder);
+    snprintf(temporary, sizeof temporary, "%s/tmp", folder);
+    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0) die("cannot plant: %s", e.text);
+    setenv("TMPDIR", temporary, 1);
+    setenv("WARPBOOK_PLANTED", token, 1);
+    int fd = memfd_create("secret", 0), high = fcntl(fd, F_DUPFD, 40); /* both are inheritable */
+    if (high < 0 || write(high, token, strlen(token)) < 0) die("memfd");
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* The dead may still be on their way out. */
+static bool any_process(void) {
+    for (unsigned i = 0; i < 300; i++) {
+        pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid < 0) return false;
+        if (pid == 0) usleep(10000);
+    }
+    return true;
+}
+
+static void look(const char *path, struct buf *wrong) {
+    struct stat st;
+    if (lstat(path, &st) == 0) buf_printf(wrong, "%s was left behind; ", path);
+}
+
+void left_behind(struct buf *wrong) {
+    static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp", "/run", "/home"};
+    char path[PATH_MAX + 64];
+    if (any_process()) buf_puts(wrong, "a process lives on; ");
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s/wb-planted", places[i]);
+        look(path, wrong);
+    }
+    look("/tmp/wb-planted.d", wrong);
+    snprintf(path, sizeof path, "%s/wb-planted", book_build()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/wb-planted", book_root()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/cache/wb-planted", book_build()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", book_build()), look(path, wrong);
+    char **names = book_files(temporary, "", "");
+    for (char **n = names; *n; n++) buf_printf(wrong, "%s was left in the temporary folder; ", *n);
+    book_free_list(names);
+}
+
+void unplant(void) { dir_remove(folder, &(struct err){0}); }
