@@ -1,5 +1,6 @@
 /* counters.c — counters of a run, as text or JSON (the schema is in docs/architecture.md). A line's counters
  * add up to the launch's. */
+#include "common/text.h"
 #include "grader/server/simgpu.h"
 
 #include <jansson.h>
@@ -163,7 +164,11 @@ static void show(struct report_log *log, const char *kernel, const struct sim_re
     }
     log->seen = xrealloc(log->seen, (log->n + 1) * sizeof *log->seen);
     log->seen[log->n++] = (struct seen){.kernel = xstrdup(kernel), .fault = r->fault};
-    fprintf(stderr, "simgpu: %s: %s", sim_fault_name(r->fault), r->text);
+    struct buf text = {0};
+    buf_puts(&text, r->text);
+    text_demangle(&text);
+    fprintf(stderr, "simgpu: %s: %s", sim_fault_name(r->fault), buf_str(&text));
+    buf_free(&text);
     if (r->count > 1) fprintf(stderr, " (%llu times)", (unsigned long long)r->count);
     fputc('\n', stderr);
 }
@@ -177,9 +182,13 @@ bool report_log_end(struct report_log *log) {
     bool any = log->n;
     for (unsigned i = 0; i < log->n; i++) {
         const struct seen *s = &log->seen[i];
+        struct buf name = {0};
+        buf_puts(&name, s->kernel);
+        text_demangle(&name);
         if (s->more)
             fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n", sim_fault_name(s->fault),
-                    s->kernel, (unsigned long long)s->more, (unsigned long long)s->launches);
+                    buf_str(&name), (unsigned long long)s->more, (unsigned long long)s->launches);
+        buf_free(&name);
         free(s->kernel);
     }
     free(log->seen);

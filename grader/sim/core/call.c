@@ -2,7 +2,51 @@
  * contexts, so that two fragments have the same stack if they have the same context. */
 #include "grader/sim/core/core.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { CONTEXTS = 1 << 14 }; /* as many before those in use are looked for */
+
+/* ---- call stacks ---- */
+
+static void mark(struct worker *k, unsigned char *live) {
+    live[0] = 1;
+    for (u32 b = 0; b < k->nblocks; b++)
+        for (u32 w = 0; w < k->blocks[b].nwarps; w++)
+            for (u32 f = 0; f < k->blocks[b].warps[w].nfrag; f++)
+                for (u32 c = k->blocks[b].warps[w].frag[f].context; !live[c]; c = k->contexts[c].parent) live[c] = 1;
+}
+
+/* Recursion that branches goes along ever new paths: those that no fragment is on any more are given free. */
+static void contexts_sweep(struct worker *k) {
+    unsigned char *live = xcalloc(k->ncontexts, 1);
+    u32 kept = 0;
+    mark(k, live);
+    k->free_context = 0;
+    for (u32 c = 0; c < k->ncontexts; c++) k->contexts[c].first_child = 0;
+    for (u32 c = k->ncontexts; c-- > 1;) {
+        struct context *x = &k->contexts[c];
+        u32 *list = live[c] ? &k->contexts[x->parent].first_child : &k->free_context;
+        x->next_sibling = *list;
+        *list = c;
+        kept += live[c];
+    }
+    free(live);
+    k->contexts_full = kept * 2 > CONTEXTS ? kept * 2 : CONTEXTS;
+}
+
+/* A place for one more; 0 is the kernel's own. */
+static u32 context_place(struct worker *k) {
+    if (!k->free_context && k->ncontexts >= (k->contexts_full ? k->contexts_full : CONTEXTS)) contexts_sweep(k);
+    u32 c = k->free_context;
+    if (c) {
+        k->free_context = k->contexts[c].next_sibling;
+        return c;
+    }
+    if (k->ncontexts == k->contexts_capacity)
+        k->contexts = xrealloc(k->contexts, (k->contexts_capacity *= 2) * sizeof *k->contexts);
+    return k->ncontexts++;
+}
 
 static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     const struct launch *l = k->launch;
@@ -10,12 +54,10 @@ static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     const struct code *from = &l->module->codes[p->code], *to = &l->module->codes[code];
     u32 frame = p->frame + from->frame_bytes, local = p->local + from->local_bytes;
     if (frame + to->frame_bytes > l->warp_frame_bytes || local + to->local_bytes > l->thread_local_bytes) return 0;
-    if (k->ncontexts == k->contexts_capacity)
-        k->contexts = xrealloc(k->contexts, (k->contexts_capacity *= 2) * sizeof *k->contexts);
-    k->contexts[k->ncontexts] = (struct context){.parent = parent, .call_op = call_op, .code = code, .frame = frame, .local = local};
-    k->contexts[k->ncontexts].depth = k->contexts[parent].depth + 1;
-    k->contexts[k->ncontexts].next_sibling = k->contexts[parent].first_child;
-    return k->contexts[parent].first_child = k->ncontexts++;
+    u32 depth = p->depth + 1, c = context_place(k); /* which may move them */
+    k->contexts[c] = (struct context){.parent = parent, .call_op = call_op, .code = code, .frame = frame, .local = local, .depth = depth,
+                                      .next_sibling = k->contexts[parent].first_child};
+    return k->contexts[parent].first_child = c;
 }
 
 /* 0 = the stack is full. */

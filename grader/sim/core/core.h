@@ -47,6 +47,12 @@ struct param_area {
 /* A stretch of a frame that is zeroed when its function is entered. */
 struct zeroed { u32 offset, bytes; };
 
+/* Where a variable lies in its memory. */
+struct var_place {
+    const struct ptx_var *var;
+    u32 offset;
+};
+
 struct code {
     const struct ptx_func *func;
     const char *name;
@@ -62,6 +68,8 @@ struct code {
     bool recursive, cooperative;
     struct param_slot *slots;
     u32 nslots;
+    struct var_place *shared; /* its variables in shared memory */
+    u32 nshared;
     struct zeroed *zeroed;    /* registers that may be read before they are written */
     u32 nzeroed;
     struct param_area *formals; /* parameters, then return values */
@@ -276,6 +284,7 @@ struct worker {
     u32 index;
     struct context *contexts;
     u32 ncontexts, contexts_capacity;
+    u32 free_context, contexts_full; /* a list through next_sibling; how many before a sweep, 0 = the usual number */
     u64 *segment_runs, *segment_lanes;
     u64 *branch_runs, *branch_diverged; /* by segment */
     u32 deadline_checks;

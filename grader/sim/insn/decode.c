@@ -158,8 +158,8 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
     const struct ptx_func *f = d->f;
     struct arena *a = &d->m->arena;
     d->areas = arena_array(a, struct param_area, f->nparams + f->nrets + f->nvars);
-    d->locals = arena_array(a, struct local_place, f->nvars);
-    struct local_place *shareds = arena_array(a, struct local_place, d->nshareds + f->nvars);
+    d->locals = arena_array(a, struct var_place, f->nvars);
+    struct var_place *shareds = arena_array(a, struct var_place, d->nshareds + f->nvars);
     if (d->nshareds) memcpy(shareds, d->shareds, d->nshareds * sizeof *shareds);
     d->shareds = shareds;
     for (unsigned i = 0; !f->is_entry && i < f->nparams + f->nrets; i++) {
@@ -176,17 +176,19 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
         if (v->space == PTX_PARAM) add_area(d, v);
         if (v->space == PTX_LOCAL) {
             d->c->local_bytes = align_to(d->c->local_bytes, v->align);
-            d->locals[d->nlocals++] = (struct local_place){v, d->c->local_bytes};
+            d->locals[d->nlocals++] = (struct var_place){v, d->c->local_bytes};
             d->c->local_bytes += (u32)v->bytes;
         }
         if (v->space == PTX_SHARED && v->bytes) {
             shared_at = align_to(shared_at, v->align);
-            d->shareds[d->nshareds++] = (struct local_place){v, shared_at};
+            d->shareds[d->nshareds++] = (struct var_place){v, shared_at};
             shared_at += (u32)v->bytes;
         }
     }
     d->c->local_bytes = align_to(d->c->local_bytes, 16);
     d->c->static_shared = shared_at;
+    d->c->shared = d->shareds;
+    d->c->nshared = d->nshareds;
     return true;
 }
 
@@ -354,12 +356,12 @@ static void list_codes(struct sim_module *m) {
 static u32 place_common_shared(struct decoder *d) {
     const struct ptx_module *p = d->m->ptx;
     u32 at = 0;
-    d->shareds = arena_array(&d->m->arena, struct local_place, p->nvars);
+    d->shareds = arena_array(&d->m->arena, struct var_place, p->nvars);
     for (unsigned i = 0; i < p->nvars; i++) {
         const struct ptx_var *v = p->vars[i];
         if (v->space != PTX_SHARED || !v->bytes) continue;
         at = align_to(at, v->align);
-        d->shareds[d->nshareds++] = (struct local_place){v, at};
+        d->shareds[d->nshareds++] = (struct var_place){v, at};
         at += (u32)v->bytes;
     }
     return at;

@@ -20,7 +20,7 @@ struct decoder {
     struct param_area *areas;   /* of this function: formals and call sequences */
     u32 nareas;
     ref carry;                  /* the carry flag's mask; REF_NONE until an instruction needs it */
-    struct local_place { const struct ptx_var *var; u32 offset; } *locals, *shareds;
+    struct var_place *locals, *shareds;
     u32 nlocals, nshareds;
     struct const_map *consts;
     struct err *e;

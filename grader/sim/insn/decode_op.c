@@ -222,7 +222,7 @@ static bool resize(struct decoder *d, ref from, unsigned have, enum ptx_type t, 
     return *out = slot, true;
 }
 
-static struct local_place *find_place(struct local_place *p, u32 n, const struct ptx_var *v) {
+static struct var_place *find_place(struct var_place *p, u32 n, const struct ptx_var *v) {
     for (u32 i = 0; i < n; i++)
         if (p[i].var == v) return &p[i];
     return NULL;
@@ -231,7 +231,7 @@ static struct local_place *find_place(struct local_place *p, u32 n, const struct
 /* The address of a variable as a 64-bit (or 32-bit) value. */
 static bool var_value(struct decoder *d, const struct ptx_operand *p, unsigned bytes, ref *out) {
     const struct ptx_var *v = p->var;
-    struct local_place *l = find_place(d->locals, d->nlocals, v), *s = find_place(d->shareds, d->nshareds, v);
+    struct var_place *l = find_place(d->locals, d->nlocals, v), *s = find_place(d->shareds, d->nshareds, v);
     u64 at;
     if (l) {
         ref slot = slot_new(d, 8);

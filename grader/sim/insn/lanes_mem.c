@@ -7,6 +7,7 @@
  * not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/pattern.h"
+#include "grader/sim/obs/place.h"
 
 #include <string.h>
 
@@ -252,18 +253,21 @@ static void access_global(struct exec *x, const struct op *o, const struct mem_d
 static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
     u32 span = (u32)d->width * d->count;
     if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1))) return true;
+    char where[128];
+    shared_place(x->worker->launch, offset, where, sizeof where);
     if (offset & (span - 1))
-        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset, "accesses %u bytes at offset %lld of shared memory, which is not a multiple of %u",
-                     span, (long long)offset, span);
+        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset, "accesses %u bytes at %s, which does not begin at a multiple of %u",
+                     span, where, span);
     else
-        report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset, "accesses %u bytes at offset %lld of shared memory, of which the block has %u bytes",
-                     span, (long long)(s64)offset, x->shared_bytes);
+        report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset, "accesses %u bytes at %s, of which the block has %u bytes",
+                     span, where, x->shared_bytes);
     return false;
 }
 
 static void unwritten_shared(struct exec *x, const struct op *o, unsigned lane, u64 offset, u32 span) {
-    report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes of shared memory that nothing wrote, at offset %llu", span,
-                 (unsigned long long)offset);
+    char where[128];
+    shared_place(x->worker->launch, offset, where, sizeof where);
+    report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", span, where);
 }
 
 /* Words of the shadow, all lanes at once: the usual width. */

@@ -18,6 +18,7 @@
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/pattern.h"
 #include "grader/sim/mem/race.h"
+#include "grader/sim/obs/place.h"
 
 #include <stdio.h>
 
@@ -73,11 +74,12 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
     u64 offset = granule << x->worker->launch->shared_shift;
     u32 thread = theirs >> 6 & 1023, kind = kind_of(theirs);
     bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE, i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
-    char who[64] = "other threads";
+    char who[64] = "other threads", where[128];
     if (thread != x->warp->index * 32 + lane)
         snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1], one ? "" : " and others");
-    report_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s offset %llu of shared memory, which %s %s with no barrier between",
-                 i_read ? "reads" : "writes", (unsigned long long)offset, who, they_wrote ? "wrote" : "read");
+    shared_place(x->worker->launch, offset, where, sizeof where);
+    report_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s with no barrier between",
+                 i_read ? "reads" : "writes", where, who, they_wrote ? "wrote" : "read");
 }
 
 /* What the lane's store puts at a byte of its access. */

@@ -1,6 +1,9 @@
-/* place.h — the source line that an instruction is reported under. */
+/* place.h — what reports call things: the source line of an instruction, the variable at an address. */
 #pragma once
+#include "grader/sim/core/core.h"
 #include "grader/sim/ptx/ptx.h"
 
 /* Where the reader of a report looks for `loc`: the toolkit's headers, inlined, count for the line that calls them. */
 const struct ptx_loc *source_place(const struct ptx_module *m, uint32_t loc);
+/* What lies at an offset of the block's shared memory: "byte 8 of `tile` in shared memory". */
+void shared_place(const struct launch *l, uint64_t offset, char *out, size_t size);

@@ -56,12 +56,16 @@ static u16 writers(const struct launch *l, u64 granule) {
     return all;
 }
 
+static u16 readers(const struct launch *l, u64 granule) {
+    u16 all = 0;
+    for (u32 i = 0; i < l->nworkers; i++) all = join(all, l->workers[i].plane.read[granule]);
+    return all;
+}
+
 /* Whether the granule was written by one block and touched by another. */
 static bool raced(const struct launch *l, u64 granule) {
-    u16 w = writers(l, granule), r = 0;
-    if (!w) return false;
-    for (u32 i = 0; i < l->nworkers; i++) r = join(r, l->workers[i].plane.read[granule]);
-    return w == RACE_MANY_BLOCKS || (r && r != w);
+    u16 w = writers(l, granule), r = w ? readers(l, granule) : 0;
+    return w && (w == RACE_MANY_BLOCKS || (r && r != w));
 }
 
 static bool touches(const struct launch *l, u32 stat, u64 offset) {
@@ -91,18 +95,36 @@ static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 ver
     return NULL;
 }
 
-static void write_report(const struct launch *l, u64 offset, u64 count, struct sim_report *r) {
+/* "block (1,0,0)", where the number in a note still says which. */
+static void block_name(const struct launch *l, u16 note, char *out, size_t size) {
+    const u32 *grid = l->request->grid;
+    u64 i = note - 1u;
+    if (note >= RACE_SAME_VALUE || l->nblocks >= RACE_SAME_VALUE) snprintf(out, size, note >= RACE_SAME_VALUE ? "several blocks" : "one block");
+    else snprintf(out, size, "block (%u,%u,%u)", (u32)(i % grid[0]), (u32)(i / grid[0] % grid[1]), (u32)(i / grid[0] / grid[1]));
+}
+
+static void set_line(const struct launch *l, const struct ptx_loc *at, struct sim_report *r) {
     const struct ptx_module *p = l->module->ptx;
-    const struct ptx_loc *store = place_of(l, offset, MEM_STORE), *load = place_of(l, offset, MEM_LOAD);
-    char where[256], other[64] = "", line[160] = "";
-    memory_describe(&l->sim->memory, SIM_BASE + offset, 1, where, sizeof where);
+    if (!at) return;
+    r->line = at->line;
+    if (at->file < p->nfiles && p->files[at->file]) r->file = p->files[at->file];
+}
+
+static void write_report(const struct launch *l, u64 offset, u64 count, struct sim_report *r) {
+    const struct ptx_loc *load = place_of(l, offset, MEM_LOAD);
+    u64 granule = offset >> l->global_shift;
+    u16 w = writers(l, granule), rd = readers(l, granule);
+    char where[256], line[160] = "", writer[64], reader[64], also[128] = "";
     *r = (struct sim_report){.fault = SIM_FAULT_GLOBAL_RACE, .count = count, .kernel = l->code->name, .file = "", .address = SIM_BASE + offset};
-    if (store) r->line = store->line;
-    if (store && store->file < p->nfiles && p->files[store->file]) r->file = p->files[store->file];
+    set_line(l, place_of(l, offset, MEM_STORE), r);
+    memory_describe(&l->sim->memory, SIM_BASE + offset, 1, where, sizeof where);
+    block_name(l, w, writer, sizeof writer);
+    block_name(l, rd, reader, sizeof reader);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
-    if (load) snprintf(other, sizeof other, ", or written there and read in line %u,", load->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s, is written by several blocks%s in one launch, in no order", line, r->kernel, where, other);
+    if (rd && load) snprintf(also, sizeof also, " and read by %s in line %u", reader, load->line);
+    else if (rd) snprintf(also, sizeof also, " and updated by atomics of %s", reader);
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: memory %s is written by %s%s, in no order", line, r->kernel, where, writer, also);
 }
 
 void race_report(struct launch *l, struct sim_result *out) {

@@ -1,4 +1,5 @@
 // A host pointer passed to a kernel, the classic mistake.
+// not repeatable: the host places its variables anew each time
 // stderr: out-of-bounds
 #include "check.h"
 

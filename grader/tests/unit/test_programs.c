@@ -1,8 +1,11 @@
-/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run: what they
- * print must be what grader/tests/programs/NAME.expected says. Lines at the top of NAME.cu say what else
- * holds:
- *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N     // stderr: TEXT THAT MUST
- * OCCUR A program that is newer than its source, our runtime and simgpu is not built again. */
+/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run: what they print
+ * must be what NAME.expected beside them says, in grader/tests/programs of standard output, in
+ * grader/tests/torture of standard output and then standard error. Lines at the top of NAME.cu say what else holds:
+ *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N
+ *   // stderr: TEXT THAT MUST OCCUR (programs)     // also: OPTIONS, to run a second time with
+ *   // not repeatable: WHY
+ * A program that is newer than its source, our runtime and simgpu is not built again. Each is run with 1, 2 and 4
+ * threads, too: output, reports and counters must be the same. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -16,15 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char folder[] = "grader/tests/programs";
+static const char folder[] = "grader/tests";
 enum { MAX_PROGRAMS = 200, MAX_TEXTS = 8 };
-static char *programs[MAX_PROGRAMS];
+static char *programs[MAX_PROGRAMS]; /* programs/NAME, torture/NAME */
 static int nprograms;
 
 struct wanted {
-    char nvcc[256], run[256], texts[MAX_TEXTS][256];
+    char nvcc[256], run[256], also[256], texts[MAX_TEXTS][256];
     unsigned ntexts;
     int status, signal_number;
+    bool varies;
 };
 
 static const char *build_folder(void) {
@@ -40,6 +44,8 @@ static void take_directive(const char *line, struct wanted *w) {
     char text[256];
     if (sscanf(line, "// nvcc: %255[^\n]", text) == 1) snprintf(w->nvcc, sizeof w->nvcc, "%s", text);
     else if (sscanf(line, "// run: %255[^\n]", text) == 1) snprintf(w->run, sizeof w->run, "%s", text);
+    else if (sscanf(line, "// also: %255[^\n]", text) == 1) snprintf(w->also, sizeof w->also, "%s", text);
+    else if (!strncmp(line, "// not repeatable:", 18)) w->varies = true;
     else if (sscanf(line, "// status: %d", &w->status) == 1) return;
     else if (sscanf(line, "// signal: %d", &w->signal_number) == 1) return;
     else if (sscanf(line, "// stderr: %255[^\n]", text) == 1 && w->ntexts < MAX_TEXTS)
@@ -74,7 +80,7 @@ static void build(const char *name, const struct wanted *w, const char *program)
     char source[512], inputs[4][4200];
     snprintf(source, sizeof source, "%s/%s.cu", folder, name);
     snprintf(inputs[0], sizeof inputs[0], "%s", source);
-    snprintf(inputs[1], sizeof inputs[1], "%s/check.h", folder);
+    snprintf(inputs[1], sizeof inputs[1], "%s/programs/check.h", folder);
     snprintf(inputs[2], sizeof inputs[2], "%s/lib/libwbcudart.a", b);
     snprintf(inputs[3], sizeof inputs[3], "%s/simgpu", b);
     int64_t newest = 1;
@@ -91,11 +97,15 @@ static const char *contents(const char *path, struct buf *b) {
     return buf_str(b);
 }
 
+static bool is_torture(const char *name) { return !strncmp(name, "torture/", 8); }
+
 static void compare(const char *name, const char *program) {
     char path[4300];
     struct buf got = {0}, want = {0};
     snprintf(path, sizeof path, "%s.out", program);
     contents(path, &got);
+    snprintf(path, sizeof path, "%s.err", program);
+    if (is_torture(name)) contents(path, &got);
     snprintf(path, sizeof path, "%s/%s.expected", folder, name);
     contents(path, &want);
     ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name,
@@ -116,48 +126,85 @@ static void check_stderr(const char *name, const char *program, const struct wan
     buf_free(&got);
 }
 
+/* Builds the program if need be; its path. */
+static void prepare(const char *name, struct wanted *w, char *program, size_t size) {
+    struct err e = {0};
+    char source[512];
+    snprintf(source, sizeof source, "%s/%s.cu", folder, name);
+    read_directives(source, w);
+    for (int i = 0; i < 2; i++) {
+        snprintf(program, size, "%s/tests/%s", build_folder(), i ? "torture" : "programs");
+        ck_assert_msg(dir_make(program, &e), "%s", e.text);
+    }
+    snprintf(program, size, "%s/tests/%s", build_folder(), name);
+    build(name, w, program);
+}
+
+static void run_once(const char *name, const struct wanted *w, const char *program, const char *more) {
+    int status = shell("%s/simgpu run %s %s %s >%s.out 2>%s.err", build_folder(), w->run, more, program, program, program);
+    compare(name, program);
+    if (!is_torture(name)) check_stderr(name, program, w);
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    int want = w->signal_number ? 128 + w->signal_number : w->status;
+    ck_assert_msg(code == want, "%s: exit status %d, expected %d", name, code, want);
+}
+
 START_TEST(test_program) {
     struct wanted w = {0};
-    struct err e = {0};
-    char source[512], program[4200];
-    const char *name = programs[_i];
-    snprintf(source, sizeof source, "%s/%s.cu", folder, name);
-    read_directives(source, &w);
-    snprintf(program, sizeof program, "%s/tests/programs", build_folder());
-    ck_assert_msg(dir_make(program, &e), "%s", e.text);
-    snprintf(program, sizeof program, "%s/tests/programs/%s", build_folder(), name);
-    build(name, &w, program);
-    int status =
-        shell("%s/simgpu run %s %s >%s.out 2>%s.err", build_folder(), w.run, program, program, program);
-    compare(name, program);
-    check_stderr(name, program, &w);
-    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    int want = w.signal_number ? 128 + w.signal_number : w.status;
-    ck_assert_msg(code == want, "%s: exit status %d, expected %d", name, code, want);
+    char program[4200];
+    prepare(programs[_i], &w, program, sizeof program);
+    run_once(programs[_i], &w, program, "");
+    if (w.also[0]) run_once(programs[_i], &w, program, w.also);
+}
+END_TEST
+
+START_TEST(test_threads) {
+    struct wanted w = {0};
+    char program[4200], path[4300];
+    struct buf first = {0};
+    prepare(programs[_i], &w, program, sizeof program);
+    for (int workers = 1; workers <= 4 && !w.varies; workers *= 2) {
+        struct buf all = {0};
+        shell("%s/simgpu run %s --workers %d --counters json --counters-file %s.json %s >%s.out 2>%s.err", build_folder(), w.run,
+              workers, program, program, program, program);
+        for (int i = 0; i < 3; i++) {
+            snprintf(path, sizeof path, "%s.%s", program, i == 0 ? "out" : i == 1 ? "err" : "json");
+            contents(path, &all);
+        }
+        if (workers == 1) buf_add(&first, all.data, all.size);
+        ck_assert_msg(!strcmp(buf_str(&first), buf_str(&all)), "%s with %d threads:\n%.2000s---- with one:\n%.2000s", programs[_i], workers,
+                      buf_str(&all), buf_str(&first));
+        buf_free(&all);
+    }
+    buf_free(&first);
 }
 END_TEST
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static void find_programs(void) {
-    DIR *d = opendir(folder);
-    if (!d) die("%s: run the tests from the root of the repository", folder);
+static void find_programs(const char *kind) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, kind);
+    DIR *d = opendir(path);
+    if (!d) die("%s: run the tests from the root of the repository", path);
     for (struct dirent *entry; (entry = readdir(d)) && nprograms < MAX_PROGRAMS;) {
         char *dot = strrchr(entry->d_name, '.');
         if (!dot || strcmp(dot, ".cu")) continue;
-        programs[nprograms] = xstrdup(entry->d_name);
-        *strrchr(programs[nprograms++], '.') = 0;
+        snprintf(path, sizeof path, "%s/%.*s", kind, (int)(dot - entry->d_name), entry->d_name);
+        programs[nprograms++] = xstrdup(path);
     }
     closedir(d);
-    qsort(programs, (size_t)nprograms, sizeof *programs, by_name);
 }
 
 UNIT_SUITE(programs) {
     Suite *suite = suite_create("programs");
     TCase *tc = tcase_create("end to end");
-    find_programs();
+    find_programs("programs");
+    find_programs("torture");
+    qsort(programs, (size_t)nprograms, sizeof *programs, by_name);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, test_program, 0, nprograms);
+    tcase_add_loop_test(tc, test_threads, 0, nprograms);
     suite_add_tcase(suite, tc);
     return suite;
 }
