@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book.h"
+#include "grader/server/backend_gpu.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -124,6 +125,10 @@ static void give_registers(struct session *s, const struct server_launch *l) {
 
 static void launched(void *user, const struct server_launch *l) {
     struct session *s = user;
+    if (s->o.gpu) {
+        s->tally.launches++, s->tally.seconds += l->result->seconds;
+        return;
+    }
     give_registers(s, l);
     tally_add(&s->tally, s->o.device, l);
 }
@@ -162,7 +167,7 @@ static bool start_host(struct session *s, struct err *e) {
 
 static bool start_server(struct session *s, struct err *e) {
     struct sim_options sim = {.device = s->o.device, .workers = s->o.workers, .sanitize = true};
-    struct backend *b = backend_sim_open(&sim, e);
+    struct backend *b = s->o.gpu ? backend_gpu_open(s->o.gpu, e) : backend_sim_open(&sim, e);
     if (!b) return false;
     struct server_options o = {
         .grading = true, .max_messages = 1 << 20, .max_launches = 1 << 16, .user = s, .launched = launched};
@@ -278,7 +283,7 @@ static bool write_inputs(struct session *s) {
         if (s->ex->args[i].role == EX_SCALAR || o->owner != (int)i || !o->bytes) continue;
         if (!server_write(s->server, address(s, i), o->before, o->bytes)) return false;
         /* Random bits stand in an output, and reading them counts as reading what was never written. */
-        if (s->ex->args[i].role == EX_OUT)
+        if (s->ex->args[i].role == EX_OUT && !s->o.gpu)
             sim_forget(backend_sim(server_backend(s->server)), address(s, i), o->bytes);
     }
     for (unsigned i = 0; i < s->ex->nargs; i++) { /* inputs inside an output */
@@ -376,6 +381,13 @@ static enum verdict out_of_memory(const struct server_outcome *recorded, enum ve
                 recorded->why);
 }
 
+static void set_simulator(struct backend *b, const struct case_plan *plan) {
+    sim_set_sanitize(backend_sim(b), plan->sanitize);
+    sim_set_sample(backend_sim(b), plan->sample_warps);
+    backend_sim_set_timing(b, !plan->sanitize);
+    backend_sim_set_instructions(b, plan->instructions);
+}
+
 static enum verdict record_and_replay(struct session *s, const struct case_plan *plan, struct case_run *out) {
     struct err e = {0};
     struct wb_arg args[EX_ARGS];
@@ -389,11 +401,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     if (o.error && !strcmp(o.call, "launch"))
         return tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o.error),
                     server_error_text(o.error), o.why);
-    struct sim *sim = backend_sim(server_backend(s->server));
-    sim_set_sanitize(sim, plan->sanitize);
-    sim_set_sample(sim, plan->sample_warps);
-    backend_sim_set_timing(server_backend(s->server), !plan->sanitize);
-    backend_sim_set_instructions(server_backend(s->server), plan->instructions);
+    if (!s->o.gpu) set_simulator(server_backend(s->server), plan);
     enum verdict v = V_AC;
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {
         s->fresh = false;
@@ -426,6 +434,56 @@ void session_case(struct session *s, const struct ex_case *c, const struct case_
     out->tally = s->tally;
     s->tally = (struct tally){0};
 }
+
+/* ---- measuring ---- */
+
+enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out) {
+    struct err e = {0};
+    struct ex_rng rng;
+    struct wb_arg args[EX_ARGS];
+    struct server_outcome o;
+    *out = (struct case_run){.verdict = V_AC};
+    if (!problem_open(&s->problem, s->ex, c, &e))
+        return tell(out, V_IE, "the exercise's description: %s", e.text);
+    if (!s->server && start(s, out) != V_AC) return out->verdict;
+    rng_start(&rng, s->o.seed, book_id(s->ex), index, ~0u);
+    problem_draw_scalars(&s->problem, &rng);
+    if (!lay_out(s, &e)) return tell(out, V_IE, "%s", e.text);
+    make_args(s, args);
+    if (!server_record(s->server, book_entry(s->ex), args, s->ex->nargs, server_now() + host_seconds,
+                       jail_pollfd(s->jail), &s->recording, &o))
+        return not_recorded(s, &o, out);
+    if (o.error && !strcmp(o.call, "launch"))
+        return tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o.error),
+                    server_error_text(o.error), o.why);
+    return V_AC;
+}
+
+double session_round(struct session *s, unsigned index, unsigned round) {
+    struct err e = {0};
+    struct server_outcome o;
+    struct ex_rng rng;
+    char what[256];
+    int error = 0;
+    struct backend *b = server_backend(s->server);
+    snprintf(what, sizeof what, "%s buffers", book_id(s->ex));
+    rng_start(&rng, s->o.seed, what, index, round);
+    problem_draw_buffers(&s->problem, &rng);
+    bool ready = server_restart(s->server, &e) && write_inputs(s) && backend_gpu_flush(b) && backend_gpu_begin(b, &e);
+    if (!ready) return -1;
+    bool ok = server_replay(s->server, s->recording, server_now() + 10, &o, &e);
+    double seconds = backend_gpu_end(b, &error);
+    if (!ok || o.fault || error || o.end == SERVER_DEADLINE) return -1;
+    return recording_launches(s->recording) ? seconds : 0;
+}
+
+void session_release(struct session *s) {
+    recording_free(s->recording);
+    s->recording = NULL;
+    problem_close(&s->problem);
+}
+
+struct backend *session_backend(struct session *s) { return s->server ? server_backend(s->server) : NULL; }
 
 /* ---- the rest ---- */
 

@@ -16,6 +16,7 @@ struct session_options {
     const struct gpu_device *device;
     const char *seed;
     unsigned workers; /* threads of a launch; 0 = one for each core */
+    const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
     const struct ptxas
         *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
 };
@@ -43,6 +44,14 @@ struct session *session_open(const struct exercise *ex, const struct build *b,
                              const struct session_options *o, struct err *e);
 void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
                   struct case_run *out);
+/* On a real GPU, for measuring: records the case once; then each round draws fresh inputs (the same for the same seed,
+ * index and round, whatever the submission), flushes L2 and runs the recording with its commands queued ahead. */
+enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out);
+/* Seconds between the first command's start and the last one's end; 0 = nothing was launched, -1 = it failed. */
+double session_round(struct session *s, unsigned index, unsigned round);
+void session_release(struct session *s);
+/* The device behind it, once a case ran; for its name and the roofline. NULL: none. */
+struct backend *session_backend(struct session *s);
 /* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
 bool session_finished(const struct session *s);
 /* What the host process printed, and device printf, cleaned and limited. */
