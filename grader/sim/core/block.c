@@ -148,6 +148,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
         fragments_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
+        memset(b->warps[i].specials + W_STACK * SLOT_BYTES, 0, SLOT_BYTES);
         for (u32 z = 0; z < l->code->nzeroed; z++) memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);
         if (l->code->local_bytes) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
         if (l->code->local_bytes && l->sanitize) memset(b->warps[i].local_written, 0, (size_t)l->code->local_bytes * 32);

@@ -53,7 +53,7 @@ static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     const struct context *p = &k->contexts[parent];
     const struct code *from = &l->module->codes[p->code], *to = &l->module->codes[code];
     u32 frame = p->frame + from->frame_bytes, local = p->local + from->local_bytes;
-    if (frame + to->frame_bytes > l->warp_frame_bytes || local + to->local_bytes > l->thread_local_bytes) return 0;
+    if (frame + to->frame_bytes > l->warp_frame_bytes || local + to->local_bytes > l->thread_local_bytes - (l->code->allocates ? ALLOCA_BYTES : 0)) return 0;
     u32 depth = p->depth + 1, c = context_place(k); /* which may move them */
     k->contexts[c] = (struct context){.parent = parent, .call_op = call_op, .code = code, .frame = frame, .local = local, .depth = depth,
                                       .next_sibling = k->contexts[parent].first_child};

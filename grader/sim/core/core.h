@@ -66,6 +66,7 @@ struct code {
     bool synchronises;        /* …and may order them, by atomics' results or flags: no race between blocks is told */
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
+    bool allocates;           /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
     struct param_slot *slots;
     u32 nslots;
     struct var_place *shared; /* its variables in shared memory */
@@ -78,6 +79,8 @@ struct code {
     bool calls_unknown;
     struct sim_kernel *kernel;
 };
+
+enum { ALLOCA_BYTES = 16 << 10 };
 
 enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
 

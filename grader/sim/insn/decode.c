@@ -98,7 +98,7 @@ static const struct { const char *name; bool (*decode)(struct decoder *); } fami
     {"barrier", decode_barrier}, {"shfl", decode_collect}, {"vote", decode_collect}, {"match", decode_collect},
     {"redux", decode_collect}, {"activemask", decode_bare}, {"membar", decode_bare}, {"fence", decode_bare},
     {"nanosleep", decode_bare}, {"prefetch", decode_hint}, {"prefetchu", decode_hint}, {"griddepcontrol", decode_hint},
-    {"discard", decode_hint}, {"applypriority", decode_hint}, {"pmevent", decode_hint}, {"brkpt", decode_hint}, {"nop", decode_hint}, {"set", decode_set},
+    {"discard", decode_hint}, {"applypriority", decode_hint}, {"pmevent", decode_hint}, {"brkpt", decode_hint}, {"nop", decode_hint}, {"set", decode_set}, {"alloca", decode_stack}, {"stacksave", decode_stack}, {"stackrestore", decode_stack},
     {"cp", decode_cp}, {"mbarrier", decode_mbarrier}, {"setmaxnreg", decode_hint}, {"createpolicy", decode_into_zero},
     {"getctarank", decode_into_zero}, {"mapa", decode_mapa}, {"elect", decode_collect},
     {"vadd2", decode_video}, {"vsub2", decode_video}, {"vavrg2", decode_video}, {"vabsdiff2", decode_video},
@@ -218,6 +218,7 @@ static bool emit_body(struct decoder *d, u32 *places) {
     unsigned char *leader = xcalloc(f->ninsns + 1, 1);
     mark_leaders(f, leader);
     bool ok = true;
+    begin_stack(d);
     for (unsigned i = 0; ok && i < f->ninsns; i++) {
         if (leader[i]) fall(d);
         d->in = &f->insns[i];
@@ -228,6 +229,7 @@ static bool emit_body(struct decoder *d, u32 *places) {
     if (!ok) return false;
     d->in = NULL;
     places[f->ninsns] = d->m->nops;
+    end_stack(d);
     struct op *o = emit_named(d, "ret"); /* for code that runs off its end */
     o->weight = 0;
     o->kind = f->is_entry ? OP_EXIT : OP_RET;
@@ -330,6 +332,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
         c->cooperative |= q->cooperative;
+        c->allocates |= q->allocates;
         c->synchronises |= q->synchronises;
         c->narrow_global |= q->narrow_global;
         c->narrow_shared |= q->narrow_shared;
@@ -340,6 +343,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
     c->max_frame = c->frame_bytes + frame;
     c->max_local = c->local_bytes + local;
     if (c->recursive) c->max_frame += RECURSION_FRAMES, c->max_local += RECURSION_LOCAL;
+    if (c->func->is_entry && c->allocates) c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
     state[i] = 2;
 }
 

@@ -19,6 +19,7 @@ struct decoder {
     u32 frame;                  /* bytes given out so far */
     struct param_area *areas;   /* of this function: formals and call sequences */
     u32 nareas;
+    ref stack;                  /* what was in use of the stack when the function began; REF_NONE if it does not allocate */
     ref carry;                  /* the carry flag's mask; REF_NONE until an instruction needs it */
     struct var_place *locals, *shareds;
     u32 nlocals, nshareds;
@@ -33,6 +34,10 @@ bool decode_cp(struct decoder *d);          /* decode_async.c */
 bool decode_mbarrier(struct decoder *d);
 bool decode_video(struct decoder *d);       /* decode_lower.c */
 bool decode_into_zero(struct decoder *d);   /* createpolicy, getctarank: a destination that becomes 0 */
+bool decode_stack(struct decoder *d);       /* alloca, stacksave, stackrestore */
+/* Around a function that allocates: what it took is given back when it returns. */
+void begin_stack(struct decoder *d);
+void end_stack(struct decoder *d);
 bool decode_mapa(struct decoder *d);
 bool decode_memory(struct decoder *d);      /* ld, ldu, st */
 bool decode_atomic(struct decoder *d);      /* atom, red */

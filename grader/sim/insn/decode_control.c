@@ -41,6 +41,7 @@ bool decode_branch(struct decoder *d) {
 bool decode_end(struct decoder *d) {
     const char *opcode = d->in->opcode;
     bool trap = strcmp(opcode, "trap") == 0, leave = strncmp(opcode, "exit", 4) == 0;
+    if (!trap && !leave) end_stack(d);
     struct op *o = emit_named(d, trap ? "trap" : leave ? "exit" : "ret");
     if (!trap && d->f->is_entry) o->kind = OP_EXIT;
     return true;

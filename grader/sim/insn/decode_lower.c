@@ -151,3 +151,52 @@ bool decode_video(struct decoder *d) {
     memcpy(&o->imm, &v, sizeof v);
     return put_result(d, at_op, &in->operands[0], PTX_U32);
 }
+
+/* ---- alloca: each thread has a stack behind its local memory; a slot of the warp says how much of it is in use ---- */
+
+static const ref in_use = REF(BASE_WARP, W_STACK * SLOT_BYTES);
+
+static struct op *move_word(struct decoder *d, const char *row, ref from, ref to) {
+    struct op *o = emit_named(d, row);
+    o->weight = 0;
+    o->src[0] = from;
+    o->dst = to;
+    return o;
+}
+
+void begin_stack(struct decoder *d) {
+    d->stack = REF_NONE;
+    for (unsigned i = 0; i < d->f->ninsns; i++)
+        if (strncmp(d->f->insns[i].opcode, "alloca", 6) == 0) d->c->allocates = true;
+    if (!d->c->allocates) return;
+    const struct ptx_insn *in = d->in;
+    d->in = NULL;
+    d->stack = slot_new(d, 4);
+    move_word(d, "mov.b32", in_use, d->stack);
+    d->in = in;
+}
+
+void end_stack(struct decoder *d) {
+    if (d->stack != REF_NONE) move_word(d, "mov.b32", d->stack, in_use);
+}
+
+bool decode_stack(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    enum ptx_type t = opcode_type(in->opcode);
+    ref value = REF_NONE;
+    bool take = in->opcode[0] == 'a', save = strncmp(in->opcode, "stacksave", 9) == 0;
+    if ((t != PTX_U32 && t != PTX_U64) || in->noperands < 1u + take) return decode_refuse(d, "not implemented: instruction");
+    if (!save && !source(d, &in->operands[take], PTX_U32, &value)) return false;
+    if (!save && !take) {
+        move_word(d, "mov.b32", value, in_use)->weight = 1;
+        mark_lowered("stackrestore");
+        return true;
+    }
+    u32 at_op = d->m->nops;
+    struct op *o = emit_named(d, take ? "alloca" : "cvt.u64.u32");
+    o->src[0] = take ? value : in_use;
+    if (take) o->imm = in->noperands > 2 ? (s64)in->operands[2].value : 8;
+    if (take && (o->imm <= 0 || o->imm > ALLOCA_BYTES || (o->imm & (o->imm - 1)))) return decode_refuse(d, "alignment must be a power of two in");
+    if (save) mark_lowered("stacksave");
+    return put_result(d, at_op, &in->operands[0], PTX_U64);
+}

@@ -34,7 +34,8 @@ typedef u32 ref; /* base << 30 | byte offset */
 #define WARP_SLOTS(X)                                                                                        \
     X(W_TID_X, "%tid.x") X(W_TID_Y, "%tid.y") X(W_TID_Z, "%tid.z") X(W_LANEID, "%laneid")                    \
     X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") X(W_GT, "%lanemask_gt")           \
-    X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")
+    X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")           \
+    X(W_STACK, "") /* bytes in use of what alloca gives out */
 #define BLOCK_SLOTS(X)                                                                                       \
     X(B_CTAID_X, "%ctaid.x") X(B_CTAID_Y, "%ctaid.y") X(B_CTAID_Z, "%ctaid.z") X(B_NTID_X, "%ntid.x")        \
     X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y")      \

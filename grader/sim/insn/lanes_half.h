@@ -86,6 +86,37 @@ static inline f64 fma_odd(f32 a, f32 b, f32 c) {
     return f64_of(inexact && s - s == 0.0 ? (bits - up) | 1 : bits);
 }
 
+/* The 8-bit formats: e4m3 has 4 exponent bits (bias 7), no infinity, one NaN, and 448 as its largest number; e5m2 is the
+ * high byte of an f16. Results saturate; NaN is 0x7f. */
+static inline u32 e4m3_of_f32(f32 value) {
+    u32 v = bits_of(value), m = v & 0x7fffffffu, sign = v >> 24 & 0x80, exponent = m >> 23;
+    u32 shift = exponent >= 121 ? 20 : exponent >= 117 ? 141 - exponent : 25;
+    u32 fraction = (m & 0x7fffffu) | 1u << 23;
+    u32 kept = exponent >= 121 ? (m >> 20) - (120u << 3) : exponent >= 117 ? fraction >> shift : 0;
+    u32 rest = exponent >= 117 ? fraction & ((1u << shift) - 1) : 0, half = 1u << (shift - 1);
+    u32 r = round_magnitude(kept, rest, half, false, TO_NEAREST);
+    r = m >= 136u << 23 || r > 0x7e ? 0x7e : r;
+    return m > 255u << 23 ? 0x7f : r | sign;
+}
+static inline u32 e5m2_of_f32(f32 value) {
+    u32 v = bits_of(value), m = v & 0x7fffffffu, sign = v >> 24 & 0x80, exponent = m >> 23;
+    u32 shift = exponent >= 113 ? 21 : exponent >= 110 ? 134 - exponent : 25;
+    u32 fraction = (m & 0x7fffffu) | 1u << 23;
+    u32 kept = exponent >= 113 ? (m >> 21) - (112u << 2) : exponent >= 110 ? fraction >> shift : 0;
+    u32 rest = exponent >= 110 ? fraction & ((1u << shift) - 1) : 0, half = 1u << (shift - 1);
+    u32 r = round_magnitude(kept, rest, half, false, TO_NEAREST);
+    r = m >= 143u << 23 || r > 0x7b ? 0x7b : r;
+    return m > 255u << 23 ? 0x7f : r | sign;
+}
+static inline u16 f16_of_e4m3(u32 v) {
+    u32 m = v & 0x7f, sign = (v & 0x80) << 8;
+    u32 small = (u32)f16_of_f32((f32)(s32)(v & 7) * 0x1p-9f);
+    return (u16)(m == 0x7f ? HALF_NAN : (m < 8 ? small : (m << 7) + (8u << 10)) | sign);
+}
+static inline u16 f16_of_e5m2(u32 v) { return (v & 0x7f) > 0x7c ? HALF_NAN : (u16)((v & 0xff) << 8); }
+static inline u32 relu_e4m3(u32 v) { return v & 0x80 ? 0 : v; }
+static inline u32 relu_e5m2(u32 v) { return v & 0x80 ? 0 : v; }
+
 /* Any integer as an f32 rounded to odd, which a later rounding to 16 bits does not notice. */
 static inline f32 odd_of_u64(u64 v) {
     u64 high = v >> 16 | ((v & 0xffff) != 0);

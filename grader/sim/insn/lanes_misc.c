@@ -101,3 +101,26 @@ void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
     memcpy(&v, &o->imm, sizeof v);
     for (int l = 0; l < 32; l++) D[l] = mask >> l & 1 ? video_lane(&v, A[l], B[l], C[l]) : D[l];
 }
+
+/* ---- alloca: imm is the alignment ---- */
+
+static void forget_bytes(struct exec *x, u64 from, u32 n, u32 lane) {
+    for (u64 at = from; at < from + n; at++) x->warp->local_written[(at / 4 * 32 + lane) * 4 + at % 4] = 0;
+}
+
+void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
+    u64 *D = at(x, o->dst);
+    const u32 *bytes = at(x, o->src[0]);
+    u32 *used = (u32 *)(x->warp->specials + W_STACK * SLOT_BYTES);
+    ACTIVE(mask) {
+        u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
+        if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
+            report_fault(x, SIM_FAULT_STACK, o, l, bytes[l], "takes %u bytes of stack by alloca, of which a thread has %u, %u in use", bytes[l],
+                         ALLOCA_BYTES, used[l]);
+            continue;
+        }
+        used[l] = from + bytes[l];
+        D[l] = x->local_bytes - ALLOCA_BYTES + from;
+        if (x->sanitize) forget_bytes(x, D[l], bytes[l], l);
+    }
+}

@@ -569,6 +569,40 @@ def conversions():
     for m, after in [('rna', ''), ('rn', ''), ('rz', ''), ('rn', 'relu'), ('rz', 'relu')]:
         emit(f"cvt.{m}{'.' + after if after else ''}.tf32.f32", ['f32'], ['f32'], [(v, tf32(v, m, after)) for v in vs])
 
+def f8_value(v, t):
+    """(sign, magnitude) of an 8-bit float"""
+    sign, m = v >> 7, v & 0x7f
+    eb, mb, bias = (4, 3, 7) if t == 'e4m3' else (5, 2, 15)
+    if t == 'e4m3' and m == 0x7f or t == 'e5m2' and m > 0x7c: return (0, NAN)
+    if t == 'e5m2' and m == 0x7c: return (sign, INF)
+    e, f = m >> mb, m & ((1 << mb) - 1)
+    return (sign, Q(f) * Q(2) ** (1 - bias - mb) if e == 0 else Q(f + (1 << mb)) * Q(2) ** (e - bias - mb))
+
+def to_f8(v, s, t):
+    """by searching for the nearest of all numbers of the format"""
+    sign, x = decode(v, s)
+    if x == NAN: return 0x7f
+    numbers = [(k, f8_value(k, t)[1]) for k in range(0x7f if t == 'e4m3' else 0x7c)]
+    if x == INF: return sign << 7 | numbers[-1][0]
+    best = min(numbers, key=lambda n: (abs(n[1] - x), n[0] & 1))
+    return sign << 7 | best[0]
+
+def tiny_floats():
+    for t in ['e4m3', 'e5m2']:
+        for s in ['f32', 'f16']:
+            near = floats(s, 20) + [encode(random.getrandbits(1), Q(random.getrandbits(6), 8) * Q(2) ** k, s) for k in range(-20, 12)]
+            near += [encode(0, Q(x), s) for x in (448, 464, 465, 480, 57344, 61440, 61441 if s == 'f32' else 61472, Q(1, 512), Q(1, 1024), Q(3, 1024), Q(1, 65536), Q(1, 131072), Q(3, 131072))]
+            one = [(v, to_f8(v, s, t)) for v in near]
+            for after in ['', '.relu']:
+                def r(x): return 0 if after and x >> 7 and x != 0x7f else x
+                if s == 'f32': emit(f'cvt.rn.satfinite{after}.{t}x2.f32', ['f32', 'f32'], ['b16'], [(a[0], b[0], r(a[1]) << 8 | r(b[1])) for a, b in zip(one, one[7:] + one[:7])])
+                else: emit(f'cvt.rn.satfinite{after}.{t}x2.f16x2', ['u32'], ['b16'], [(a[0] << 16 | b[0], r(a[1]) << 8 | r(b[1])) for a, b in zip(one, one[7:] + one[:7])])
+        for after in ['', '.relu']:
+            def half(v):
+                h = encode(*f8_value(v, t), 'f16')
+                return relu(h, 'f16') if after else h
+            emit(f'cvt.rn{after}.f16x2.{t}x2', ['b16'], ['u32'], [(v | (v * 7 + 3) % 256 << 8, half(v) | half((v * 7 + 3) % 256) << 16) for v in list(range(0, 256, 9)) + [0x7c, 0x7e, 0x7f, 0xff]])
+
 def moves():
     for t in ['b16', 'u16', 's16', 'f16', 'b32', 'u32', 's32', 'f32', 'b64', 'u64', 's64', 'f64']:
         w = LETTER[WIDTH[t]]
@@ -764,7 +798,7 @@ pack.b64.b32 r r > q
  12345678 9abcdef0 9abcdef012345678
 """
 
-for family in (integers, carries, bits, logic, comparisons, arithmetic_rows, conversions, moves, video): family()
+for family in (integers, carries, bits, logic, comparisons, arithmetic_rows, conversions, tiny_floats, moves, video): family()
 print("# Operands and results of instructions, written by instructions.py, which says how to read this.")
 print('\n'.join(out))
 print(BY_HAND.strip())

@@ -21,6 +21,7 @@ static u64 reductions(unsigned t, unsigned w) { (void)t; return w == 0 ? 10 : w 
 static u64 produced(unsigned t, unsigned w) { (void)w; return t < 32 ? 0 : 7 * (t - 32); }
 static u64 ones(unsigned t, unsigned w) { (void)t, (void)w; return 1; }
 static u64 specials(unsigned t, unsigned w) { return w == 0 ? t % 32 : w == 1 ? t / 32 : w == 2 ? 64 : w == 3 ? 1 : w == 4 ? (1ull << (t % 32)) - 1 : 0; }
+static u64 stacked(unsigned t, unsigned w) { return w == 0 ? 3 * t : w == 1 ? 1 : w == 2 ? 16 * (t % 4 + 1) : 0; }
 static u64 known(unsigned t, unsigned w) { (void)w; return t; }
 
 const struct insn_program control_programs[] = {
@@ -55,6 +56,11 @@ const struct insn_program control_programs[] = {
      "mov.u32 %r1, %laneid;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0], %q2;\nmov.u32 %r1, %warpid;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0+8], %q2;\nmov.u32 %r1, %ntid.x;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0+16], %q2;\n"
      "mov.u32 %r1, %nctaid.y;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0+24], %q2;\nmov.u32 %r1, %lanemask_lt;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0+32], %q2;\nmov.u32 %r1, %envreg3;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0+40], %q2;\n"
      "mov.u32 %r1, %cluster_ctaid.x;\ncvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0+48], %q2;", 64, 7, specials, SIM_FAULT_NONE},
+    {"a stack of a different height in each lane",
+     "and.b32 %r1, %r0, 3;\nadd.u32 %r1, %r1, 1;\nshl.b32 %r1, %r1, 4;\ncvt.u64.u32 %q2, %r1;\nstacksave.u64 %q3;\nalloca.u64 %q4, %q2, 16;\nmul.lo.u32 %r2, %r0, 3;\nst.local.u32 [%q4+8], %r2;\nalloca.u64 %q5, %q2;\nst.local.u32 [%q5+8], %r0;\n"
+     "ld.local.u32 %r3, [%q4+8];\ncvt.u64.u32 %q6, %r3;\nst.global.u64 [%q0], %q6;\nstackrestore.u64 %q3;\nalloca.u64 %q7, %q2, 16;\nsetp.eq.u64 %p1, %q7, %q4;\nselp.u64 %q6, 1, 0, %p1;\nst.global.u64 [%q0+8], %q6;\n"
+     "sub.u64 %q6, %q5, %q4;\nst.global.u64 [%q0+16], %q6;\nand.b64 %q6, %q4, 15;\nst.global.u64 [%q0+24], %q6;", 64, 4, stacked, SIM_FAULT_NONE},
+    {"more of the stack than there is", "mov.u64 %q2, 20000;\nalloca.u64 %q4, %q2, 16;\nst.local.u32 [%q4], %r0;", 32, 0, NULL, SIM_FAULT_STACK},
     {"a cluster of one block",
      "mov.u64 %q2, s;\nmul.wide.u32 %q3, %r0, 4;\nadd.u64 %q2, %q2, %q3;\nmapa.shared::cluster.u64 %q4, %q2, 0;\nst.shared::cluster.u32 [%q4], %r0;\nld.shared.u32 %r1, [%q2];\ngetctarank.shared::cluster.u32 %r2, %q4;\nadd.u32 %r1, %r1, %r2;\n"
      "createpolicy.fractional.L2::evict_last.b64 %q5, 1.0;\ncvt.u64.u32 %q6, %r1;\nst.global.u64 [%q0], %q6;", 32, 1, known, SIM_FAULT_NONE},
