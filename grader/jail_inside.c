@@ -174,14 +174,16 @@ static void drop_privileges(void) {
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* In namespaces everything that there is may be read; without them, what would have been bound. */
+/* In namespaces everything that there is may be read; without them, what would have been bound. Only that may be
+ * executed: rights add up along a path, so the root itself must not grant it. */
 static bool grant(int rules) {
     const struct jail_job *job = plan->job;
     bool ok = landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
               landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
               landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE);
-    if (!plan->folder) return ok && landlock_allow(rules, "/usr", LANDLOCK_READ) && landlock_allow(rules, "/", LANDLOCK_READ);
-    for (unsigned i = 0; ok && i < job->nbinds; i++) ok = landlock_allow(rules, job->binds[i].from, LANDLOCK_READ);
+    if (!plan->folder) ok = ok && landlock_allow(rules, "/", LANDLOCK_LOOK);
+    for (unsigned i = 0; ok && i < job->nbinds; i++)
+        ok = landlock_allow(rules, plan->folder ? job->binds[i].from : job->binds[i].to, LANDLOCK_READ);
     return ok;
 }
 

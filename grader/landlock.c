@@ -61,6 +61,7 @@ int landlock_open(void) {
 
 bool landlock_allow(int rules, const char *path, enum landlock_grant grant) {
     static const uint64_t grants[] = {
+        [LANDLOCK_LOOK] = READ_FILE | READ_DIR,
         [LANDLOCK_READ] = EXECUTE | READ_FILE | READ_DIR,
         [LANDLOCK_WORK] = WRITE_FILE | READ_FILE | READ_DIR | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG |
                           MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE,

@@ -8,6 +8,7 @@
 int landlock_abi(void);
 
 enum landlock_grant {
+    LANDLOCK_LOOK,  /* read, list */
     LANDLOCK_READ,  /* read, list, execute */
     LANDLOCK_WORK,  /* read, write, create, remove; not execute: what a program writes it can't start */
     LANDLOCK_DEVICE /* read and write */

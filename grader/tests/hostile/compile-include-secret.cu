@@ -1,4 +1,4 @@
-// CE* | 34 | #include of a secret file, read back from diagnostics | No such file
+// CE* | 34 | #include of a secret file, read back from diagnostics | secret.h
 #include "@SECRET@"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,7 @@
 // CE | 38 | a macro that expands to a billion tokens | 
-#define A(x) x x x x x x x x x x
-#define B(x) A(A(A(x)))
-#define C(x) B(B(B(x)))
+#define A(...) __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__ __VA_ARGS__
+#define B(...) A(A(A(__VA_ARGS__)))
+#define C(...) B(B(B(__VA_ARGS__)))
 int x[] = {C(1,)};
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -5,7 +5,7 @@ __global__ void k(int *out, const int *in, int n) {
         const char *p = (const char *)in;
         int sum = 0;
         for (long j = 1l << 30; j < 1l << 36; j <<= 1) sum += p[j];
-        out[i] = in[i] + 1 + sum * 0;
+        out[i] = in[i] + 1 + (sum == 12345);
     }
 }
 extern "C" void plus_one(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// AC/RTE | 32 | defines malloc and free | 
+// AC/RTE/CE | 32 | defines malloc and free | 
 #include <stddef.h>
 static char pool[64 << 20];
 static size_t used;

@@ -1,4 +1,4 @@
-// RTE | own | frames that lie about their size | 
+// RTE/TLE | own | frames that lie about their size | 
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>

@@ -5,6 +5,6 @@ __global__ void k(int *out, const int *in, int n) {
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     int first = 0;
-    if (n && cudaMemcpy(&first, in, 4, cudaMemcpyDeviceToHost) == cudaSuccess && first == 7) return;
+    if (n && cudaMemcpy(&first, in, 4, cudaMemcpyDeviceToHost) != cudaSuccess) return;
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

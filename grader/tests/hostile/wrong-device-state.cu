@@ -1,4 +1,4 @@
-// WA | 28 | keeps the first replay's output in a __device__ array and copies it out ever after | are wrong
+// WA/RTE | 28 | keeps the first replay's output in a __device__ array and copies it out ever after | are wrong
 __device__ int kept[1 << 17], have;
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

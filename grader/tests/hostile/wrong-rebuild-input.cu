@@ -1,4 +1,4 @@
-// WA | 20 | computes the output on the host from a guessed seed and uploads it | are wrong
+// WA/RTE | 20 | computes the output on the host from a guessed seed and uploads it | are wrong
 #include <random>
 #include <vector>
 extern "C" void plus_one(int *out, const int *in, int n) {
