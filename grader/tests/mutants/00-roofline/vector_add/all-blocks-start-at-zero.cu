@@ -1,4 +1,4 @@
-// expect: RTE
+// expect: WA
 // The block number is forgotten: all blocks write the same elements, the others stay unwritten.
 
 __global__ void vector_add_kernel(float *__restrict__ out, const float *__restrict__ a, const float *__restrict__ b, int n)

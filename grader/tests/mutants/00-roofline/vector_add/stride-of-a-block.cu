@@ -1,4 +1,4 @@
-// expect: RTE
+// expect: PART
 // Steps of a block in a grid of several: blocks compute the same elements again, and write the same values.
 
 __global__ void vector_add_kernel(float *__restrict__ out, const float *__restrict__ a, const float *__restrict__ b, int n)

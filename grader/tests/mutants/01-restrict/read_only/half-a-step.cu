@@ -1,4 +1,4 @@
-// expect: RTE
+// expect: PART
 // Steps of half the grid: each number is computed twice, by two threads that write the same.
 
 __global__ void rotate(float *__restrict__ out_re, float *__restrict__ out_im, const float *__restrict__ re,
