@@ -237,11 +237,12 @@ def carries():
     for t in ['u32', 's32', 'u64', 's64']:
         n = WIDTH[t]; u = 'u' + str(n); m = 1 << n
         def chain(name, f, operands, takes, gives):
+            """the flag is a carry for sums; for differences it is 1 where nothing was borrowed, as nvcc's own code expects"""
             rows = []
             for c in (pairs(u) if operands == 2 else triples(u)):
                 for k in ([0, 1] if takes else [0]):
                     total = f(*c, k)
-                    rows.append(c + ((k,) if takes else ()) + (total % m,) + ((int(not 0 <= total < m),) if gives else ()))
+                    rows.append(c + ((k,) if takes else ()) + (total % m,) + ((int(total >= (0 if name.startswith('sub') else m)),) if gives else ()))
             emit(name + '.' + t, [u] * operands + (['pred'] if takes else []), [u] + (['pred'] if gives else []), rows[:12])
         def product(a, b, hi):
             v = value(a, t) * value(b, t)
@@ -249,7 +250,7 @@ def carries():
         for c, takes, gives in [('add.cc', 0, 1), ('addc', 1, 0), ('addc.cc', 1, 1)]:
             chain(c, lambda a, b, k: a + b + k, 2, takes, gives)
         for c, takes, gives in [('sub.cc', 0, 1), ('subc', 1, 0), ('subc.cc', 1, 1)]:
-            chain(c, lambda a, b, k: a - b - k, 2, takes, gives)
+            chain(c, lambda a, b, k: a - b - (1 - k if takes else 0), 2, takes, gives)
         for half in ['lo', 'hi']:
             for c, takes, gives in [('mad.%s.cc', 0, 1), ('madc.%s', 1, 0), ('madc.%s.cc', 1, 1)]:
                 chain(c % half, lambda a, b, cc, k: product(a, b, half == 'hi') + cc + k, 3, takes, gives)
