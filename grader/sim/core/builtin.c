@@ -63,13 +63,18 @@ static u64 next(struct arguments *a, u32 bytes) {
     return v;
 }
 
+/* A field wider than the text that is kept would only cost time: "%2147483647d" pads for a second. */
+static int field_width(u64 v) { return (s32)v > 511 ? 511 : (s32)v < -511 ? -511 : (s32)v; }
+
 /* One conversion, from its '%' on: appends its text, returns what follows it. */
 static const char *convert(struct arguments *a, const char *s, struct buf *out) {
     char spec[64] = "%", text[512];
-    u32 n = 1;
+    u32 n = 1, digits = 0;
     bool wide = false;
     for (s++; *s && strchr("-+ #0123456789.*lhzjtL", *s); s++) {
-        if (*s == '*') n += (u32)snprintf(spec + n, sizeof spec - n, "%d", (int)next(a, 4));
+        digits = *s >= '0' && *s <= '9' ? digits + 1 : 0;
+        if (digits > 3) continue;
+        if (*s == '*') n += (u32)snprintf(spec + n, sizeof spec - n, "%d", field_width(next(a, 4)));
         else if (strchr("lzjt", *s)) wide = true;
         else if (*s != 'h' && *s != 'L') spec[n++] = *s;
         if (n > 40) n = 40;
