@@ -1,6 +1,7 @@
 /* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
 #include "common/file.h"
 #include "grader/commands.h"
+#include "grader/gpu_device.h"
 #include "grader/many.h"
 #include "grader/progress.h"
 
@@ -86,7 +87,8 @@ static bool grade_all(const struct options *o, const struct gpu_device *d, const
     snprintf(what, sizeof what, "%u exercises", n);
     go.progress = progress_base, go.user = what;
     progress_show(what, list[0]->name);
-    bool ok = many_grade(items, n, o->jobs, &go, results, e);
+    /* On a real GPU one at a time: another one beside it would be foreign load. */
+    bool ok = many_grade(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
     free(items), free(paths);
     return ok;
 }

@@ -113,6 +113,7 @@ static void evaluate(struct grading *g) {
     }
     add_points(g->r, g);
     set_score(g->r);
+    if (g->unstable) g->r->verdict = V_UNSTABLE;
     if (g->implausible[0]) withhold(g->r, g->implausible);
 }
 

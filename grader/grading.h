@@ -16,6 +16,7 @@ struct grading {
     struct tally tally;  /* of the technique case */
     char implausible[512]; /* why the result is withheld; "" = it is not */
     bool stopped;        /* no further case is worth running */
+    bool unstable;       /* measured too noisily to say which grade it is */
     unsigned technique_tests, technique_passed;
 };
 

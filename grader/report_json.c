@@ -1,5 +1,6 @@
 /* report_json.c — results as JSON: stable keys in a fixed order, units in the names, no clock, path or process id, so
  * that equal seeds give equal bytes. */
+#include "grader/gpu_device.h"
 #include "grader/jail.h"
 #include "grader/report.h"
 #include "grader/tally.h"
@@ -53,7 +54,7 @@ static json_t *speed(const struct result *r) {
     json_object_set_new(o, "baseline_us", json_real(s->baseline_us));
     json_object_set_new(o, "vs_solution", json_real(s->vs_solution));
     json_object_set_new(o, "vs_baseline", json_real(s->vs_baseline));
-    json_object_set_new(o, "ci95", json_null());
+    json_object_set_new(o, "ci95", s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
     json_object_set_new(o, "of_roofline", json_real(s->of_roofline));
     return o;
 }
@@ -88,7 +89,7 @@ struct json_t *report_json(const struct result *const *results, unsigned n, cons
                            const char *seed) {
     json_t *o = json_object(), *device = json_object(), *list = json_array();
     json_object_set_new(device, "name", text(d->name));
-    json_object_set_new(device, "backend", text("sim"));
+    json_object_set_new(device, "backend", text(gpu_options_of(d) ? "gpu" : "sim"));
     for (unsigned i = 0; i < n; i++) json_array_append_new(list, exercise(results[i]));
     json_object_set_new(o, "schema", json_integer(1));
     json_object_set_new(o, "device", device);

@@ -42,6 +42,7 @@ struct speed_result {
     double student_us, solution_us, baseline_us; /* 0 = unknown */
     double vs_solution, vs_baseline, of_roofline;
     double low_us, high_us; /* the model's own interval for the student's time */
+    double ci_low, ci_high; /* measured: the 95 % interval of vs_solution; 0 = none */
     const char *bound_by;
     const char *size; /* the problem that was timed: "512 x 256 x 512" */
     const char *note; /* why there is none, or what to know about it */

@@ -7,6 +7,8 @@
 #include "common/file.h"
 #include "grader/book.h"
 #include "grader/cache.h"
+#include "grader/gpu_device.h"
+#include "grader/speed_gpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +143,7 @@ static enum verdict check_timed(struct grading *g) {
 }
 
 bool speed_run(struct grading *g) {
+    if (gpu_options_of(g->o->device)) return speed_gpu_run(g);
     struct speed_result *s = &g->r->speed;
     struct times solution = {0}, base = {0};
     struct tally own = {0};

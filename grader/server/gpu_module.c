@@ -155,7 +155,9 @@ int gpu_load(struct backend *b, const void *image, size_t size, void **module, s
     struct backend_gpu *g = gpu(b);
     struct gpu_module *m = xcalloc(1, sizeof *m);
     size_t n = 0;
-    const char *ptx = ptx_from_fatbin(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &n, e);
+    bool text_itself = size > 9 && !memcmp(image, ".version ", 9); /* PTX as it stands: our own kernels */
+    const char *ptx = text_itself ? image : ptx_from_fatbin(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &n, e);
+    if (text_itself) n = size;
     int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
     char *text = ptx ? arena_strndup(&m->arena, ptx, n) : NULL; /* ends with a zero, as the driver wants it */
     if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
