@@ -183,7 +183,7 @@ START_TEST(json_keys) {
     struct result r = example();
     const struct result *list[] = {&r};
     json_t *o = report_json(list, 1, device_find("h200"), "7");
-    keys(o, "schema device seed exercises ");
+    keys(o, "schema device seed jail exercises ");
     json_t *ex = json_array_get(json_object_get(o, "exercises"), 0);
     keys(ex, "id verdict score max_score cases technique speed counters log ");
     keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
