@@ -155,6 +155,14 @@ static bool says(const struct result *r, const char *word) {
     return strcasestr(r->message, word);
 }
 
+/* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one size and a fault at
+ * another, and either is what the mutant promised. */
+static bool came_to(const struct result *r, const char *code) {
+    bool found = !strcmp(code, verdict_code(r->verdict));
+    for (unsigned i = 0; i < r->ncases; i++) found |= !strcmp(code, verdict_code(r->cases[i].verdict));
+    return found;
+}
+
 /* "WA", "RTE race", "WA|RTE": a verdict or several, then words of the message. */
 static bool as_expected(const struct subject *s, const char *line) {
     char expect[160], list[64], word[64] = "";
@@ -163,7 +171,7 @@ static bool as_expected(const struct subject *s, const char *line) {
     bool found = false;
     char *rest = NULL;
     for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest))
-        found |= !strcmp(code, verdict_code(s->result.verdict));
+        found |= came_to(&s->result, code);
     return found && (!word[0] || says(&s->result, word));
 }
 
