@@ -1,6 +1,6 @@
 # Warpbook.
 #   make grade    set up, build, grade what is in chapters/ on the default device
-#   make check    set up, build, run all tests
+#   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
 #   make          build/grader, build/simgpu and what they need
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
@@ -50,7 +50,7 @@ $(B)/obj/%.o: %.c | $(B)/setup.done
 define lanes_rule
 $(B)/obj/%.$(1).o: %.c | $(B)/setup.done
 	@mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -ffp-contract=off -march=x86-64-$(1) -mprefer-vector-width=512 -DISA=$(1) -MMD -MP -c $$< -o $$@
+	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -march=x86-64-$(1) -mprefer-vector-width=512 -DISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
 
@@ -76,6 +76,11 @@ $(B)/tests/libfakecuda.so: grader/tests/fakecuda/fakecuda.c grader/tests/fakecud
 $(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+# All that has a GPU as its subject, into OUT; works with what is built already where nothing can be installed.
+OUT ?= $(B)/gpu-report
+gpu-report:
+	$(Q)test -x $(B)/grader || $(MAKE) --no-print-directory all
+	$(Q)$(B)/grader gpu-report $(OUT) --device gpu $(GPUFLAGS)
 # The table and the ablation of docs/time-model.md.
 time-model: $(B)/tests/judge
 	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing
@@ -90,11 +95,15 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit $(B)/tests/libfakecuda.so
+check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so
 	$(Q)$(B)/tests/unit
+	$(Q)$(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify
+# Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
+check-hostile: all $(B)/tests/hostile
+	$(Q)$(B)/tests/hostile
 clean:
 	rm -rf build
 
-.PHONY: all setup grade check clean time-model
+.PHONY: all setup grade check check-hostile clean time-model gpu-report
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

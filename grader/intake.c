@@ -71,7 +71,11 @@ static void put(char kind, const char *name, const struct buf *data) {
 static void note(const char *path, const char *why) {
     struct buf line = {0};
     text_name(&line, path);
-    buf_printf(&line, ": %s", why);
+    bool cut = line.size > 120;
+    struct buf shown = {0};
+    buf_printf(&shown, "%.*s%s: %s", 120, buf_str(&line), cut ? "..." : "", why);
+    buf_free(&line);
+    line = shown;
     put('N', buf_str(&line), NULL);
     buf_free(&line);
 }

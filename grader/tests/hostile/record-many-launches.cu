@@ -1,4 +1,4 @@
-// RTE | own | a hundred thousand launches | too many
+// RTE/TLE | own | a hundred thousand launches | too many
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;

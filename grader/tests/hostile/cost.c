@@ -1,0 +1,76 @@
+/* cost.c — what a jail costs: the same trivial program started in each tier and without one. A submission that is not
+ * in the cache starts three: nvcc, ptxas, the host process. */
+#include "grader/jail.h"
+#include "grader/tests/hostile/hostile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TIMES = 41, JAILS = 3, AIM_MS = 60 };
+
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double jailed(void) {
+    static const char *const argv[] = {"/usr/bin/true", NULL};
+    static const char *const env[] = {NULL};
+    struct err e = {0};
+    struct jail_result r;
+    struct jail_job job = {.kind = JAIL_COMPILER, .argv = argv, .env = env,
+                           .limits = {.cpu_seconds = 5, .memory_bytes = 1 << 30, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 64}};
+    job.binds = jail_system_binds(JAIL_COMPILER, &job.nbinds);
+    double start = now_ms();
+    struct jail *j = jail_start(&job, &e);
+    if (!j) return -1;
+    jail_wait(j, 5, &r);
+    bool ok = r.end == JAIL_EXITED && r.code == 0;
+    jail_result_free(&r);
+    return ok ? now_ms() - start : -1;
+}
+
+static double bare(void) {
+    double start = now_ms();
+    pid_t pid = fork();
+    if (pid == 0) execl("/usr/bin/true", "true", (char *)NULL), _exit(127);
+    waitpid(pid, NULL, 0);
+    return now_ms() - start;
+}
+
+static double median(double (*once)(void)) {
+    double all[TIMES];
+    for (unsigned i = 0; i < TIMES; i++)
+        if ((all[i] = once()) < 0) return -1;
+    qsort(all, TIMES, sizeof *all, by_value);
+    return all[TIMES / 2];
+}
+
+unsigned measure_jail(void) {
+    static const char *const names[] = {"T1", "T2"};
+    double plain = median(bare);
+    unsigned failed = 0;
+    printf("cost of the jail, median of %d starts of /usr/bin/true; bare: %.2f ms\n", TIMES, plain);
+    for (int t = JAIL_NAMESPACES; t <= JAIL_LANDLOCK; t++) {
+        jail_choose(t);
+        double ms = median(jailed), each = JAILS * (ms - plain);
+        if (ms < 0) {
+            printf("  %s: not on this machine\n", names[t]);
+            continue;
+        }
+        printf("%s %s: %.2f ms, so %.1f ms a submission (three jails); aim: under %d ms\n", each < AIM_MS ? "ok  " : "FAIL", names[t], ms, each, AIM_MS);
+        failed += each >= AIM_MS;
+    }
+    jail_choose(JAIL_NAMESPACES);
+    printf("\n");
+    return failed;
+}

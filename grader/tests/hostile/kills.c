@@ -1,0 +1,124 @@
+/* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry of the cache may be
+ * damaged, and the next run must work. Each run grades a new source, so that all its stages happen. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book.h"
+#include "grader/cache.h"
+#include "grader/jail.h"
+#include "grader/tests/hostile/hostile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void write_source(char path[PATH_MAX], unsigned number) {
+    struct buf source = {0};
+    struct err e = {0};
+    char from[PATH_MAX];
+    snprintf(from, sizeof from, "%s/solutions/02-coalescing/transpose.cu", book_root());
+    snprintf(path, PATH_MAX, "%s/transpose.cu", planted_folder());
+    if (!file_read(from, 1 << 20, &source, &e)) die("%s", e.text);
+    buf_printf(&source, "// %s %u\n", planted_token(), number);
+    if (!file_write(path, source.data, source.size, &e)) die("%s", e.text);
+    buf_free(&source);
+}
+
+static pid_t start_grader(const char *file) {
+    char grader[PATH_MAX];
+    snprintf(grader, sizeof grader, "%s/grader", book_build());
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR);
+        dup2(null, 1), dup2(null, 2);
+        execl(grader, "grader", "run", "transpose", "--file", file, (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+static unsigned random_below(unsigned n) {
+    unsigned v = 0;
+    if (getrandom(&v, sizeof v, 0) != sizeof v) die("no random numbers");
+    return v % n;
+}
+
+/* Names of the cache's folders: those that come later are this test's own. */
+static const char *const kinds[] = {"obj", "ptxas", "times"};
+
+static char **list(const char *kind) {
+    char folder[PATH_MAX + 32];
+    snprintf(folder, sizeof folder, "%s/cache/%s", book_build(), kind);
+    return book_files(folder, "", "");
+}
+
+static bool among(char *const *names, const char *name) {
+    for (; *names; names++)
+        if (!strcmp(*names, name)) return true;
+    return false;
+}
+
+/* Every entry reads back whole (cache_get drops one that does not); no half-written file lies beside them. */
+static void check_cache(const char *kind, char *const *before, struct buf *wrong) {
+    char **now = list(kind), path[PATH_MAX + 300];
+    for (char **n = now; *n; n++) {
+        char key[HASH_HEX] = "";
+        struct buf entry = {0};
+        bool is_key = strlen(*n) == HASH_HEX - 1;
+        if (is_key) memcpy(key, *n, HASH_HEX);
+        if (!is_key) buf_printf(wrong, "%.80s lies in the cache; ", *n);
+        else if (!cache_get(kind, key, &entry)) buf_printf(wrong, "a damaged entry in %s; ", kind);
+        buf_free(&entry);
+        snprintf(path, sizeof path, "%s/cache/%s/%s", book_build(), kind, *n);
+        if (!among(before, *n)) unlink(path);
+    }
+    book_free_list(now);
+}
+
+static bool completes(void) {
+    char file[PATH_MAX];
+    int status = 1;
+    write_source(file, 1u << 20);
+    pid_t pid = start_grader(file);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static unsigned try_tier(const char *tier, unsigned times) {
+    struct buf wrong = {0};
+    char file[PATH_MAX], **before[3];
+    unsigned ended = 0;
+    setenv("WARPBOOK_JAIL_TIER", tier, 1);
+    for (unsigned k = 0; k < 3; k++) before[k] = list(kinds[k]);
+    for (unsigned i = 0; i < times && !wrong.size; i++) {
+        int status = 0;
+        write_source(file, i);
+        pid_t pid = start_grader(file);
+        usleep(1000 * random_below(2500));
+        kill(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+        ended += WIFEXITED(status);
+        left_behind(&wrong);
+    }
+    if (!wrong.size && !completes()) buf_puts(&wrong, "the next run does not work; ");
+    for (unsigned k = 0; k < 3; k++) check_cache(kinds[k], before[k], &wrong), book_free_list(before[k]);
+    printf("%s grader killed %u times under %s (%u had ended before)%s%s\n", wrong.size ? "FAIL" : "ok  ", times, tier, ended,
+           wrong.size ? ": " : ": no process, no file, no damaged entry; the next run works", buf_str(&wrong));
+    fflush(stdout);
+    unsigned failed = wrong.size > 0;
+    buf_free(&wrong);
+    return failed;
+}
+
+unsigned try_kills(unsigned times) {
+    unsigned failed = try_tier("T1", times / 2) + try_tier("T2", times - times / 2);
+    unsetenv("WARPBOOK_JAIL_TIER");
+    printf("\n");
+    return failed;
+}
