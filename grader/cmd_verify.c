@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "grader/commands.h"
 #include "grader/many.h"
+#include "grader/published.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -188,10 +189,23 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
     return false;
 }
 
+/* The counters of a step that the ladder's text publishes are those that were counted. */
+static void check_published(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    char path[PATH_MAX + 512];
+    struct buf ladder = {0}, why = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
+    bool readable = file_read(path, SOURCE_LIMIT, &ladder, &e); /* a missing one was reported already */
+    if (readable && !published_agrees(buf_str(&ladder), s->label, &s->result.counters, &why))
+        problem(c, ex, "%s: %.*s", s->label, (int)strcspn(buf_str(&why), "\n"), buf_str(&why));
+    buf_free(&ladder), buf_free(&why);
+}
+
 static bool judge(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     enum verdict v = s->result.verdict;
     const char *code = verdict_code(v);
     bool correct = v == V_AC || v == V_PART;
+    if (correct && (s->role == STEP || s->role == ANSWER)) check_published(c, ex, s);
     if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
     else if (s->role == SKELETON && v == V_CE)
         problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
