@@ -116,16 +116,17 @@ static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, 
 
 static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space, bool checked) {
     bool global = space != SPACE_SHARED, concurrent = global && x->worker->launch->nworkers > 1;
-    unsigned char *memory = global ? x->memory->bytes - SIM_BASE : x->shared;
+    unsigned char *memory = global ? x->memory->bytes : x->shared;
+    u64 first = global ? SIM_BASE : 0;
     ACTIVE(mask) {
         bool allowed = checked ? true : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l]) : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
         if (d->width == 16) {
-            update_wide(x, d, (u64 *)(memory + ea[l]), l);
+            update_wide(x, d, (u64 *)(memory + (ea[l] - first)), l);
             continue;
         }
         u64 b = lane_operand(x, d->operand[0], l, d->width), c = lane_operand(x, d->operand[1], l, d->width);
-        lane_result(x, d->result, l, d->width, update(d, memory + ea[l], b, c, concurrent, global));
+        lane_result(x, d->result, l, d->width, update(d, memory + (ea[l] - first), b, c, concurrent, global));
     }
 }
 

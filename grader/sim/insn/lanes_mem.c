@@ -191,18 +191,18 @@ static inline bool all_written(const unsigned char *w, u32 n) {
 /* The shadow of an access that is in bounds. */
 static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 shape) {
     u32 span = (u32)d->width * d->count;
-    unsigned char *w = x->memory->written - SIM_BASE;
+    unsigned char *w = x->memory->written;
     if (shape == SHAPE_DENSE) {
         if (d->verb != MEM_LOAD) {
-            memset(w + ea[0], 1, 32 * span);
+            memset(w + (ea[0] - SIM_BASE), 1, 32 * span);
             return;
         }
-        if (all_written(w + ea[0], 32 * span)) return;
+        if (all_written(w + (ea[0] - SIM_BASE), 32 * span)) return;
     }
     ACTIVE(mask) {
         if (d->verb != MEM_LOAD)
-            memset(w + ea[l], 1, span);
-        else if (!all_written(w + ea[l], span))
+            memset(w + (ea[l] - SIM_BASE), 1, span);
+        else if (!all_written(w + (ea[l] - SIM_BASE), span))
             unwritten(x, o, l, ea[l], span);
     }
 }
@@ -219,7 +219,7 @@ static void global_slow(struct exec *x, const struct op *o, const struct mem_des
 /* True if the pattern at `base` lies in one allocation, is aligned and allowed. */
 static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m, u64 base, u32 span) {
     u64 low = base + (u64)(s64)m->low, bytes = (u64)((s64)m->high - m->low) + span;
-    const struct allocation *a = x->memory->table + m->allocation;
+    const struct allocation *a = x->memory->table + (m->allocation < 0 ? 0 : m->allocation);
     if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size || low - SIM_BASE - a->start + bytes > a->size) {
         m->allocation = memory_find(x->memory, low, bytes);
         if (m->allocation < 0) return false;

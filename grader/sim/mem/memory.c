@@ -42,7 +42,7 @@ static unsigned make_room(struct memory *m, uint64_t start, uint64_t end) {
     while (from < m->count && m->table[from].start + footprint(m->table[from].size) <= start) from++;
     for (to = from; to < m->count && m->table[to].start < end; to++)
         ;
-    memmove(m->table + from, m->table + to, (m->count - to) * sizeof *m->table);
+    if (to > from) memmove(m->table + from, m->table + to, (m->count - to) * sizeof *m->table);
     m->count -= to - from;
     return from;
 }
@@ -80,7 +80,8 @@ uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) {
     if (!at) return 0;
     unsigned i = make_room(m, at, at + need);
     if (m->count == m->capacity) m->table = xrealloc(m->table, (m->capacity = m->capacity * 2 + 16) * sizeof *m->table);
-    memmove(m->table + i + 1, m->table + i, (m->count++ - i) * sizeof *m->table);
+    if (i < m->count) memmove(m->table + i + 1, m->table + i, (m->count - i) * sizeof *m->table);
+    m->count++;
     m->table[i] = (struct allocation){.start = at, .size = bytes, .serial = (uint32_t)m->next_serial++};
     snprintf(m->table[i].name, sizeof m->table[i].name, "%s", name ? name : "");
     m->used += bytes;
