@@ -52,6 +52,9 @@ enum {
 #undef X
 };
 enum { SLOT_BYTES = 128 };
+#define SLOT_NAME(id, name) name,
+#define WARP_SLOTS_NAMES WARP_SLOTS(SLOT_NAME)
+#define BLOCK_SLOTS_NAMES BLOCK_SLOTS(SLOT_NAME)
 
 /* ---- rows ---- */
 

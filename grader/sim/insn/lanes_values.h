@@ -117,6 +117,31 @@ static inline s32 saturate_s32(s64 v) { return v > INT32_MAX ? INT32_MAX : v < I
 #define HALF_u32(v, k) (u32)(u16)((v) >> 16 * (k))
 #define HALF_s32(v, k) (u32)(s32)(s16)((v) >> 16 * (k))
 
+/* 32-bit quotients by way of f64: the exact quotient lies at least 2^-32 of itself below the next integer, so that no
+ * rounding reaches it. Vectors of integer division there are none. Division by zero gives all ones. */
+static inline u32 div_u32(u32 a, u32 b) {
+    f64 q = (f64)a / (f64)b;
+    u32 r = (u32)(s32)(b > 1 ? q : 0.0);
+    return b > 1 ? r : b ? a : ~0u;
+}
+static inline s32 div_s32(s32 a, s32 b) {
+    f64 q = (f64)a / (f64)b;
+    bool plain = (b != 0) & (b != -1);
+    s32 r = (s32)(plain ? q : 0.0);
+    return plain ? r : b ? (s32)(0 - (u32)a) : -1;
+}
+/* Likewise of 16 bits in f32. */
+static inline u16 div_u16(u16 a, u16 b) {
+    f32 q = (f32)a / (f32)b;
+    u32 r = (u32)(s32)(b ? q : 0.0f);
+    return b ? (u16)r : 0xffff;
+}
+static inline s16 div_s16(s16 a, s16 b) {
+    f32 q = (f32)a / (f32)b;
+    s32 r = (s32)(b ? q : 0.0f);
+    return b ? (s16)r : -1;
+}
+
 /* ---- floats ---- */
 
 static inline f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
@@ -132,24 +157,25 @@ static inline f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000
 #define FMA_f64 __builtin_fma
 #define SQRT_f32 __builtin_sqrtf
 #define SQRT_f64 __builtin_sqrt
+#define IS_NEGATIVE(v) _Generic((v), f32: ((s32)bits_of((f32)(v)) < 0), f64: ((s64)bits64_of((f64)(v)) < 0))
 /* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
 static inline f32 min_f32(f32 a, f32 b) {
-    f32 r = (a < b) | ((a == b) & (__builtin_signbit(a) != 0)) ? a : b;
+    f32 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
     return canonical(zeroed(a != a ? b : r));
 }
 static inline f32 max_f32(f32 a, f32 b) {
-    f32 r = (a > b) | ((a == b) & (!__builtin_signbit(a))) ? a : b;
+    f32 r = (a > b) | ((a == b) & !IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
     return canonical(zeroed(a != a ? b : r));
 }
 static inline f64 min_f64(f64 a, f64 b) {
-    f64 r = (a < b) | ((a == b) & (__builtin_signbit(a) != 0)) ? a : b;
+    f64 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
     return same(a != a ? b : r);
 }
 static inline f64 max_f64(f64 a, f64 b) {
-    f64 r = (a > b) | ((a == b) & (!__builtin_signbit(a))) ? a : b;
+    f64 r = (a > b) | ((a == b) & !IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
     return same(a != a ? b : r);
 }
