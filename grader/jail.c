@@ -89,15 +89,20 @@ static const struct {
     bool fatal[2];
     bool shared; /* only where the program shares the machine's files and processes */
     bool others; /* only where the first argument names another process */
+    bool host_only; /* compilers may */
 } calls[] = {
 #define FAIL                       false
 #define KILL                       true
-#define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}, false, false},
-#define SHARED(name)               {SCMP_SYS(name), {false, false}, true, false},
-#define OTHERS(name)               {SCMP_SYS(name), {false, false}, false, true},
+#define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}, false, false, false},
+#define SHARED(name)               {SCMP_SYS(name), {false, false}, true, false, false},
+#define SHARED_HOST(name)          {SCMP_SYS(name), {false, false}, true, false, true},
+#define HOST(name)                 {SCMP_SYS(name), {false, false}, false, false, true},
+#define OTHERS(name)               {SCMP_SYS(name), {false, false}, false, true, false},
 #include "grader/seccomp.def"
 #undef CALL
 #undef SHARED
+#undef SHARED_HOST
+#undef HOST
 #undef OTHERS
 #undef FAIL
 #undef KILL
@@ -105,6 +110,7 @@ static const struct {
 
 static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].host_only && kind != JAIL_HOST) continue;
         uint32_t action = calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
         if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
         if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
@@ -119,6 +125,17 @@ static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) 
                                                SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
             return false;
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no student's code runs
+ * in its jail. */
+static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
+    static const uint64_t uncounted[] = {MAP_SHARED | MAP_ANONYMOUS, MAP_GROWSDOWN};
+    for (unsigned i = 0; kind == JAIL_HOST && i < 2; i++)
+        if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), 1,
+                             SCMP_A3(SCMP_CMP_MASKED_EQ, uncounted[i], uncounted[i])) < 0)
+            return false;
+    return true;
 }
 
 static bool read_filter(int fd, struct sock_fprog *out) {
@@ -137,7 +154,7 @@ static const struct sock_fprog *filter_for(enum jail_kind kind) {
     if (programs[kind].filter) return &programs[kind];
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
-    bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && seccomp_export_bpf(filter, fd) == 0 &&
+    bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && add_memory_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 &&
               read_filter(fd, &programs[kind]);
     if (fd >= 0) close(fd);
     seccomp_release(filter);

@@ -152,6 +152,7 @@ static bool start_host(struct session *s, struct err *e) {
                            .nfds = 2,
                            .limits = {.cpu_seconds = 60,
                                       .memory_bytes = (uint64_t)HOST_MEMORY << 20,
+                                      .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
                                       .file_bytes = 1 << 20,
                                       .work_bytes = 96 << 20,
                                       .processes = 8,
