@@ -71,6 +71,9 @@ static const struct submission {
     {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
     {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
+    {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 64; i++) cudaMalloc(&p, 1 << 30); k<<<1, n>>>((int *)p, in, n);"),
+     V_MLE, "had failed"},
+    {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE, "512 MiB"},
     {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
      "host pointer"},
     {ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE, "crashed"},
@@ -134,11 +137,52 @@ START_TEST(each_verdict) {
 }
 END_TEST
 
+/* The order that docs/instructor-guide.md states, weakest first; each pair both ways round. */
+START_TEST(precedence) {
+    static const enum verdict order[] = {V_AC, V_PART, V_UNSTABLE, V_FLAG, V_WA, V_RTE, V_MLE, V_TLE, V_OLE, V_CE, V_SEC, V_IE};
+    ck_assert_uint_eq(sizeof order / sizeof *order, V_COUNT);
+    for (unsigned i = 0; i < V_COUNT; i++)
+        for (unsigned k = i; k < V_COUNT; k++) {
+            ck_assert_int_eq(verdict_join(order[i], order[k]), order[k]);
+            ck_assert_int_eq(verdict_join(order[k], order[i]), order[k]);
+        }
+}
+END_TEST
+
+/* Neither our fault nor a doubt is a zero. */
+START_TEST(unscored) {
+    for (int v = 0; v < V_COUNT; v++) ck_assert_int_eq(verdict_scored(v), strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
+}
+END_TEST
+
+/* Faults in several cases: the later of the list is the result's. */
+START_TEST(several_faults) {
+    static struct buf source;
+    struct grade_options o = {.device = device_find("h200"), .seed = "verdicts", .no_speed = true};
+    struct result r;
+    struct err e = {0};
+    struct many_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &source};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    buf_puts(&source, KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH));
+    ck_assert(many_grade(&item, 1, 1, &o, &r, &e));
+    ck_assert_uint_eq(r.ncases, 3);
+    ck_assert_int_eq(r.cases[1].verdict, V_WA);
+    ck_assert_int_eq(r.cases[2].verdict, V_RTE);
+    ck_assert_int_eq(r.verdict, V_RTE);
+    ck_assert(r.score == 0);
+    result_free(&r);
+    buf_free(&source);
+}
+END_TEST
+
 UNIT_SUITE(grader_verdicts) {
     Suite *s = suite_create("grader_verdicts");
     TCase *t = tcase_create("verdicts");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, each_verdict);
+    tcase_add_test(t, precedence);
+    tcase_add_test(t, unscored);
+    tcase_add_test(t, several_faults);
     suite_add_tcase(s, t);
     return s;
 }
