@@ -119,6 +119,7 @@ static const char *end_reason(const struct jail_result *r) {
     case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
     case JAIL_OUTPUT: return "the compiler wrote more than 64 MiB and was stopped";
     case JAIL_VIOLATION: return "the compiler was stopped at a system call that compiling does not need";
+    case JAIL_MEMORY: return "the compiler ran out of memory and was stopped";
     case JAIL_SIGNALLED: return "the compiler crashed or ran out of memory";
     default: return NULL;
     }

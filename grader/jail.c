@@ -6,6 +6,7 @@
  * leaves nothing on disk, even when the grader is killed. */
 #include "grader/jail.h"
 #include "common/file.h"
+#include "grader/jail_cgroup.h"
 #include "grader/jail_plan.h"
 #include "grader/landlock.h"
 
@@ -32,9 +33,13 @@ struct jail {
     bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes */
     int life;
     uint64_t file_bytes;
+    struct jail_cgroup groups;
 };
 
 static enum jail_tier tier = JAIL_NAMESPACES;
+static bool groups; /* control groups can be made here */
+
+void jail_use_groups(bool on) { groups = on; }
 
 void jail_choose(enum jail_tier t) { tier = t; }
 void jail_disable(void) { tier = JAIL_NONE; }
@@ -48,8 +53,9 @@ const char *jail_tier(void) {
     if (abi) snprintf(files, sizeof files, "Landlock %d", abi);
     if (tier == JAIL_NONE) return "none (--no-jail)";
     if (tier == JAIL_LANDLOCK)
-        snprintf(text, sizeof text, "T2: %s, seccomp, %s", files, geteuid() ? "the grader's own user" : "a user of its own");
-    else snprintf(text, sizeof text, "T1: namespaces, %s, seccomp", files);
+        snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files, geteuid() ? "the grader's own user" : "a user of its own",
+                 groups ? ", cgroup" : "");
+    else snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
     return text;
 }
 
@@ -223,7 +229,7 @@ static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
     int why = errno;
     j->pid = pid, j->report = report[0];
     close(go[0]), close(report[1]);
-    bool ok = pid > 0 && write_maps(pid, p->own_uid) && write(go[1], "g", 1) == 1;
+    bool ok = pid > 0 && write_maps(pid, p->own_uid) && cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
     if (pid > 0 && !ok) why = errno;
     close(go[1]);
     return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces",
@@ -252,6 +258,7 @@ static void reap_killed(struct jail *j) {
 static void jail_free(struct jail *j) {
     close_fd(&j->pidfd), close_fd(&j->output), close_fd(&j->take), close_fd(&j->report);
     close_fd(&j->life);
+    cgroup_close(&j->groups);
     free(j);
 }
 
@@ -262,7 +269,7 @@ static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
     int life[2], report[2];
     if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
         return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
-    p->go = life[0], p->report = report[1], p->confined = tier == JAIL_LANDLOCK;
+    p->groups = &j->groups, p->go = life[0], p->report = report[1], p->confined = tier == JAIL_LANDLOCK;
     j->kept = true;
     fflush(NULL);
     j->pid = fork();
@@ -278,6 +285,7 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
     *j = (struct jail){
         .pid = -1, .pidfd = -1, .output = -1, .take = -1, .report = -1, .life = -1, .file_bytes = job->limits.file_bytes};
     struct jail_plan p = {.job = job, .null = -1};
+    if (groups && tier != JAIL_NONE) cgroup_open(&j->groups, &job->limits);
     bool ok = prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
     close_fd(&p.null);
     if (ok) return j;
@@ -331,6 +339,7 @@ static void collect(struct jail *j, struct jail_result *r, bool late) {
     } else if (late) r->end = JAIL_TIMEOUT;
     else broken(r, "its first process was killed", EINTR);
     append(j->output, 0, 1 << 20, &r->output);
+    if (cgroup_close(&j->groups) && r->end == JAIL_SIGNALLED) r->end = JAIL_MEMORY;
 }
 
 void jail_wait(struct jail *j, double seconds, struct jail_result *r) {

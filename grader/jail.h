@@ -68,6 +68,7 @@ enum jail_end {
     JAIL_SIGNALLED, /* signal */
     JAIL_TIMEOUT,   /* wall clock or CPU time */
     JAIL_OUTPUT,    /* printed or wrote more than file_bytes */
+    JAIL_MEMORY,    /* ended because its control group ran out of memory */
     JAIL_VIOLATION, /* a forbidden system call */
     JAIL_BROKEN,    /* our own fault; `why` says what */
 };
@@ -106,6 +107,8 @@ enum jail_tier { JAIL_NAMESPACES, JAIL_LANDLOCK, JAIL_NONE };
 /* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes. */
 void jail_choose(enum jail_tier t);
 enum jail_tier jail_tier_now(void);
+/* Put every later jail into control groups, where these can be made; jail_probe decides it. */
+void jail_use_groups(bool on);
 /* For --no-jail: every later jail_start runs the program unprotected (limits only), in a temporary folder. */
 void jail_disable(void);
 bool jail_disabled(void);

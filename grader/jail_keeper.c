@@ -6,6 +6,7 @@
  * group in one step, so that no fork slips through. What left it all the same (--no-jail) is found as the keeper's
  * child. */
 #include "common/file.h"
+#include "grader/jail_cgroup.h"
 #include "grader/jail_plan.h"
 
 #include <dirent.h>
@@ -219,9 +220,10 @@ void keeper_run(const struct jail_plan *given) {
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     close_others(&p);
+    if (!cgroup_add(p.groups, getpid())) r = (struct jail_report){.stage = "control group", .error = errno};
     choose_user(&p);
     p.folder = folder;
-    if (!open_folder(&p)) r = (struct jail_report){.stage = "folder for the program", .error = errno};
+    if (!r.stage && !open_folder(&p)) r = (struct jail_report){.stage = "folder for the program", .error = errno};
     pid_t program = r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
     if (program > 0) {
         watch(&p, program, &r);

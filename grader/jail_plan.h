@@ -25,6 +25,7 @@ struct jail_plan {
     int take;     /* memory file that gets the file asked for, or -1 */
     bool own_uid; /* T1: the map holds one id only: run under it. T2: the grader is not root, or has no ids to give */
     unsigned uid; /* T2 without own_uid: the program's user and group */
+    const struct jail_cgroup *groups; /* T2: for the keeper to enter; T1 is put in by the grader */
     const char *folder; /* T2: what stands for /work; NULL in namespaces */
     bool confined;      /* T2: Landlock and seccomp; false only with --no-jail */
     unsigned processes; /* T2: RLIMIT_NPROC, which counts all processes of the user */

@@ -69,6 +69,7 @@ static enum verdict tell_end(struct case_run *out, const struct jail_result *r) 
     case JAIL_VIOLATION:
         return tell(out, V_SEC,
                     "the host code made a system call that an entry has no use for; the jail stopped it");
+    case JAIL_MEMORY: return tell(out, V_MLE, "the host code used more memory than its processes together may");
     case JAIL_TIMEOUT: return tell(out, V_TLE, "the host code did not return within its time limit");
     case JAIL_OUTPUT: return tell(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED:
