@@ -39,3 +39,5 @@ bool speed_run(struct grading *g);
 /* plausible.c: compares what was launched at the timed size (`own`, sampled, not compared) with what the size calls
  * for, and sets g->implausible where no honest program can have done it. */
 void check_plausible(struct grading *g, const struct tally *own);
+/* The floor on time alone, modelled or measured; false below it. */
+bool check_plausible_time(struct grading *g, double seconds);

@@ -26,20 +26,25 @@ static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
     return bytes;
 }
 
+bool check_plausible_time(struct grading *g, double seconds) {
+    double least = least_seconds(g, &g->ex->timed);
+    if (seconds >= least) return true;
+    snprintf(g->implausible, sizeof g->implausible,
+             "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and doing its "
+             "operations takes %.3g us at least",
+             seconds * 1e6, least * 1e6);
+    return false;
+}
+
 void check_plausible(struct grading *g, const struct tally *own) {
     const struct ex_case *c = &g->ex->timed;
-    double least = least_seconds(g, c), out = output_bytes(g->ex, c);
+    double out = output_bytes(g->ex, c);
     double written = SECTOR * (double)(own->counters.sectors_store + own->counters.atomic_sectors);
     if (!own->launches && g->tally.launches)
         snprintf(g->implausible, sizeof g->implausible,
                  "the entry launches %u kernels at the size that is counted and none at the size that is timed",
                  g->tally.launches);
-    else if (own->seconds < least)
-        snprintf(g->implausible, sizeof g->implausible,
-                 "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and doing its "
-                 "operations takes %.3g us at least",
-                 own->seconds * 1e6, least * 1e6);
-    else if (!own->other_writes && written < 0.25 * out)
+    else if (check_plausible_time(g, own->seconds) && !own->other_writes && written < 0.25 * out)
         snprintf(g->implausible, sizeof g->implausible,
                  "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written, out);
 }

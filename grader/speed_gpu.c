@@ -113,6 +113,7 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     double moving = g->ex->bytes && c->bytes_per_second > 0 ? g->ex->bytes(timed) / c->bytes_per_second : 0;
     double working = g->ex->flops && c->flops_per_second > 0 ? g->ex->flops(timed) / c->flops_per_second : 0;
     s->of_roofline = (moving > working ? moving : working) / m->second;
+    check_plausible_time(g, m->second);
     s->bound_by = "";
     buf_clear(&text);
     buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs, m->dropped,
