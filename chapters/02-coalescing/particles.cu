@@ -1,8 +1,9 @@
 // particles: a chain of n particles with springs between neighbours, moved on by `steps` steps of time.
 // state is an array of structures, as the rest of the program wants it.
 
-struct particle {
-    float x, y, vx, vy, mass, age;
+struct particle { // 16 floats, of which the motion needs the first five
+    float x, y, vx, vy, mass;
+    float charge, radius, age, heat, spin, colour[3], id, group, flags;
 };
 
 // The ends of the chain hang on walls at 0.

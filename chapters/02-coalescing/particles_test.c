@@ -1,10 +1,10 @@
-/* particles_test.c — a chain of springs, given and returned as an array of structures of six floats. */
+/* particles_test.c — a chain of springs, given and returned as an array of structures of sixteen floats. */
 #include "common/exercise_fill.h"
 
 #include <stdlib.h>
 
 enum { N, STEPS };
-enum { PX, PY, VX, VY, MASS, AGE, FIELDS };
+enum { PX, PY, VX, VY, MASS, FIELDS = 16 };
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N] * FIELDS; }
 static double dt(const struct ex_case *c, struct ex_rng *r) { (void)c, (void)r; return 0.1f; }
@@ -44,7 +44,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
 {
     (void)host, (void)arg, (void)want;
-    if (index % FIELDS == MASS || index % FIELDS == AGE) return 0;
+    if (index % FIELDS >= MASS) return 0;
     return 24 * EX_ROUND32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
 }
 
@@ -77,17 +77,17 @@ START_TEST(matches_the_reference)
 END_TEST
 
 /* 16 steps on separate arrays: 4 sectors a request, 5 for the neighbours that start one float off; and, once, the
- * conversion from and to structures, whose plain version strides (24 sectors a request): 1.2 to 1.3 times the ideal in
- * all. On structures throughout: 6 times. One field left in a structure: above 2. */
+ * conversion from and to structures, whose plain version strides (32 sectors a request): 1.2 to 1.4 times the ideal in
+ * all. On structures throughout: 8 times. One field left in a structure: above 2. */
 START_TEST(reads_are_coalesced)
 {
-    ex_coalesced_loads(1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, 768 if not");
+    ex_coalesced_loads(1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced)
 {
-    ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, 768 if not");
+    ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
 }
 END_TEST
 
@@ -100,6 +100,6 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(particles, .chapter = "02-coalescing", .title = "From an array of structures to a structure of arrays",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{8192, 16}}, .timed = {{1 << 17, 16}}, .reference = reference, .tolerance = tolerance,
+         .technique_case = {{8192, 16}}, .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance,
          .bytes = bytes, .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
          .baseline = "1-structures");

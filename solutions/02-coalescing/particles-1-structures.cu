@@ -1,7 +1,8 @@
-// Step 1: work on the structures. Each field is 24 bytes from the next particle's: 24 sectors a request.
+// Step 1: work on the structures. Each member is 64 bytes from the next particle's: 32 sectors a request.
 
-struct particle {
-    float x, y, vx, vy, mass, age;
+struct particle { // 16 floats, of which the motion needs the first five
+    float x, y, vx, vy, mass;
+    float charge, radius, age, heat, spin, colour[3], id, group, flags;
 };
 
 // The ends of the chain hang on walls at 0.

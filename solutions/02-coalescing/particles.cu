@@ -1,30 +1,28 @@
-// particles: the model answer. The structures are taken apart once, through shared memory so that this is coalesced, too;
-// all steps work on arrays; the fields that changed are put back once.
+// particles: the model answer. The members that move are taken out of the structures once, 16 bytes at a time; all steps work on
+// arrays; what changed is put back once.
 
-constexpr int THREADS = 256, FIELDS = 6, CHANGED = 4; // x y vx vy mass age: the first four change, age is not needed
+struct particle { // 16 floats; state begins on a boundary of 16 bytes
+    float4 motion; // x y vx vy
+    float mass, others[11];
+};
 
-__global__ void split(float *__restrict__ arrays, const float *__restrict__ state, int n, int pitch)
+constexpr int THREADS = 256;
+
+__global__ void split(float *__restrict__ x, float *__restrict__ y, float *__restrict__ vx, float *__restrict__ vy,
+                      float *__restrict__ mass, const particle *__restrict__ p, int n)
 {
-    __shared__ float records[THREADS * FIELDS];
-    int first = blockIdx.x * THREADS, here = min(THREADS, n - first);
-    for (int e = threadIdx.x; e < here * FIELDS; e += THREADS)
-        records[e] = state[(size_t)first * FIELDS + e];
-    __syncthreads();
-    if (threadIdx.x >= here) return;
-    for (int f = 0; f <= CHANGED; f++)
-        arrays[(size_t)f * pitch + first + threadIdx.x] = records[threadIdx.x * FIELDS + f];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float4 m = p[i].motion;
+    x[i] = m.x, y[i] = m.y, vx[i] = m.z, vy[i] = m.w;
+    mass[i] = p[i].mass;
 }
 
-__global__ void merge(float *__restrict__ state, const float *__restrict__ arrays, int n, int pitch)
+__global__ void merge(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y,
+                      const float *__restrict__ vx, const float *__restrict__ vy, int n)
 {
-    __shared__ float records[THREADS * CHANGED];
-    int first = blockIdx.x * THREADS, here = min(THREADS, n - first);
-    if (threadIdx.x < here)
-        for (int f = 0; f < CHANGED; f++)
-            records[threadIdx.x * CHANGED + f] = arrays[(size_t)f * pitch + first + threadIdx.x];
-    __syncthreads();
-    for (int e = threadIdx.x; e < here * CHANGED; e += THREADS)
-        state[((size_t)first + e / CHANGED) * FIELDS + e % CHANGED] = records[e];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i].motion = make_float4(x[i], y[i], vx[i], vy[i]);
 }
 
 __device__ float pull(const float *x, int i, int n)
@@ -54,17 +52,18 @@ __global__ void drift(float *__restrict__ x, float *__restrict__ y, const float 
 extern "C" void particles(float *state, int n, int steps, float dt)
 {
     if (n == 0 || steps == 0) return;
+    particle *p = reinterpret_cast<particle *>(state);
     const int blocks = (n + THREADS - 1) / THREADS;
     const int pitch = (n + 31) / 32 * 32; // so that each array starts on a boundary of 128 bytes
-    float *arrays;
-    if (cudaMalloc(&arrays, (CHANGED + 1) * sizeof(float) * pitch) != cudaSuccess) return;
-    float *x = arrays, *y = x + pitch, *vx = y + pitch, *vy = vx + pitch, *mass = vy + pitch;
+    float *x;
+    if (cudaMalloc(&x, 5 * sizeof(float) * pitch) != cudaSuccess) return;
+    float *y = x + pitch, *vx = y + pitch, *vy = vx + pitch, *mass = vy + pitch;
 
-    split<<<blocks, THREADS>>>(arrays, state, n, pitch);
+    split<<<blocks, THREADS>>>(x, y, vx, vy, mass, p, n);
     for (int s = 0; s < steps; s++) {
         kick<<<blocks, THREADS>>>(vx, vy, x, y, mass, n, dt);
         drift<<<blocks, THREADS>>>(x, y, vx, vy, n, dt);
     }
-    merge<<<blocks, THREADS>>>(state, arrays, n, pitch);
-    cudaFree(arrays);
+    merge<<<blocks, THREADS>>>(p, x, y, vx, vy, n);
+    cudaFree(x);
 }

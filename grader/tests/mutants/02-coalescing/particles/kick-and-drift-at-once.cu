@@ -1,8 +1,9 @@
-// expect: WA
+// expect: WA|RTE
 // Both halves of a step in one kernel: a thread moves while its neighbours still read where it was.
 
-struct particle {
-    float x, y, vx, vy, mass, age;
+struct particle { // 16 floats, of which the motion needs the first five
+    float x, y, vx, vy, mass;
+    float charge, radius, age, heat, spin, colour[3], id, group, flags;
 };
 
 // The ends of the chain hang on walls at 0.

@@ -4,7 +4,7 @@
 constexpr int THREADS = 256;
 
 struct particle {
-    float x, y, vx, vy, mass, age;
+    float x, y, vx, vy, mass, others[11];
 };
 
 __global__ void split(float *__restrict__ x, float *__restrict__ y, const particle *__restrict__ p, int n)

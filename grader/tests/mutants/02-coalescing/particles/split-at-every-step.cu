@@ -1,22 +1,26 @@
 // expect: PART
 // Arrays, but the structures are taken apart and put together again at each step.
 
-constexpr int THREADS = 256, FIELDS = 6, CHANGED = 4; // x y vx vy mass age: the first four change, age is not needed
+struct particle {
+    float x, y, vx, vy, mass, others[11];
+};
 
-__global__ void split(float *__restrict__ arrays, const float *__restrict__ state, int n, int pitch)
+constexpr int THREADS = 256;
+
+__global__ void split(float *__restrict__ x, float *__restrict__ y, float *__restrict__ vx, float *__restrict__ vy,
+                      float *__restrict__ mass, const particle *__restrict__ p, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    for (int f = 0; f <= CHANGED; f++)
-        arrays[(size_t)f * pitch + i] = state[(size_t)i * FIELDS + f];
+    x[i] = p[i].x, y[i] = p[i].y, vx[i] = p[i].vx, vy[i] = p[i].vy;
+    mass[i] = p[i].mass;
 }
 
-__global__ void merge(float *__restrict__ state, const float *__restrict__ arrays, int n, int pitch)
+__global__ void merge(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y,
+                      const float *__restrict__ vx, const float *__restrict__ vy, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    for (int f = 0; f < CHANGED; f++)
-        state[(size_t)i * FIELDS + f] = arrays[(size_t)f * pitch + i];
+    if (i < n) p[i].x = x[i], p[i].y = y[i], p[i].vx = vx[i], p[i].vy = vy[i];
 }
 
 __device__ float pull(const float *x, int i, int n)
@@ -46,17 +50,18 @@ __global__ void drift(float *__restrict__ x, float *__restrict__ y, const float 
 extern "C" void particles(float *state, int n, int steps, float dt)
 {
     if (n == 0 || steps == 0) return;
+    particle *p = reinterpret_cast<particle *>(state);
     const int blocks = (n + THREADS - 1) / THREADS;
     const int pitch = (n + 31) / 32 * 32; // so that each array starts on a boundary of 128 bytes
-    float *arrays;
-    if (cudaMalloc(&arrays, (CHANGED + 1) * sizeof(float) * pitch) != cudaSuccess) return;
-    float *x = arrays, *y = x + pitch, *vx = y + pitch, *vy = vx + pitch, *mass = vy + pitch;
+    float *x;
+    if (cudaMalloc(&x, 5 * sizeof(float) * pitch) != cudaSuccess) return;
+    float *y = x + pitch, *vx = y + pitch, *vy = vx + pitch, *mass = vy + pitch;
 
     for (int s = 0; s < steps; s++) {
-        split<<<blocks, THREADS>>>(arrays, state, n, pitch);
+        split<<<blocks, THREADS>>>(x, y, vx, vy, mass, p, n);
         kick<<<blocks, THREADS>>>(vx, vy, x, y, mass, n, dt);
         drift<<<blocks, THREADS>>>(x, y, vx, vy, n, dt);
-        merge<<<blocks, THREADS>>>(state, arrays, n, pitch);
+        merge<<<blocks, THREADS>>>(p, x, y, vx, vy, n);
     }
-    cudaFree(arrays);
+    cudaFree(x);
 }
