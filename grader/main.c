@@ -24,6 +24,12 @@ static int dispatch(const struct options *o, bool jail, int (*run)(const struct 
     return run(o);
 }
 
+/* A command's name as it is typed: gpu-report for gpu_report. */
+static bool is_named(const char *name, const char *typed) {
+    while (*name && (*name == *typed || (*name == '_' && *typed == '-'))) name++, typed++;
+    return !*name && !*typed;
+}
+
 int main(int argc, char **argv) {
     struct options o;
     struct err e = {0};
@@ -36,7 +42,7 @@ int main(int argc, char **argv) {
     }
     if (o.help || !strcmp(o.command, "help")) return fputs(options_usage(), stdout), EXIT_PASSED;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(commands[i].name, o.command)) return dispatch(&o, commands[i].jail, commands[i].run);
+        if (is_named(commands[i].name, o.command)) return dispatch(&o, commands[i].jail, commands[i].run);
     err_set(&e, ERR_INPUT, "'%.60s' is no command (see: grader --help)", o.command);
     return complain(&e);
 }

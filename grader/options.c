@@ -21,6 +21,8 @@ static const char usage[] =
     "  watch [EXERCISE]      grade at every save\n"
     "  batch DIR...          a class of submissions: a folder for each student\n"
     "  verify [EXERCISE...]  is the book in order?\n"
+    "  selftest              is this machine fit to measure? with --device gpu\n"
+    "  gpu-report FOLDER     all that has a GPU as its subject, into a folder; with --device gpu\n"
     "\n"
     "EXERCISE is 02-coalescing/transpose, coalescing/transpose, transpose, or a chapter such as "
     "02-coalescing.\n"
