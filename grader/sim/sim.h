@@ -143,7 +143,7 @@ const char *sim_fault_name(enum sim_fault f);
 struct sim_report {
     enum sim_fault fault;
     uint64_t count;
-    const char *kernel, *file;
+    const char *kernel, *file; /* belong to the module */
     uint32_t line;
     uint32_t block[3], thread[3];
     uint64_t address;

@@ -267,6 +267,7 @@ START_TEST(committed_coverage_is_current) {
     coverage_markdown(&now);
     ck_assert_msg(file_read("docs/ptx-coverage.md", 4 << 20, &committed, &e), "%s", e.text);
     ck_assert_msg(!strcmp(buf_str(&now), buf_str(&committed)), "run: build/simgpu coverage --markdown > docs/ptx-coverage.md");
+    buf_free(&now), buf_free(&committed);
 }
 END_TEST
 
