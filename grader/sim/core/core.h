@@ -129,7 +129,8 @@ struct sim_module {
     struct collect_desc *collects;
     struct bar_desc *bars;
     struct branch_table *tables;
-    u32 ncalls, ncollects, nbars, ntables;
+    struct matrix_desc *matrices; /* insn/matrix.h */
+    u32 ncalls, ncollects, nbars, ntables, nmatrices;
     struct code *codes;
     u32 ncodes;
     struct sim_kernel *kernels;

@@ -32,7 +32,10 @@ static const struct { const char *prefix, *operands; } templates[] = {
     {"mbarrier.init", "[R], R"}, {"mbarrier.inval", "[R]"}, {"mbarrier.arrive", "Q, [R]"}, {"mbarrier.arrive_drop", "Q, [R]"},
     {"mbarrier.arrive.expect_tx", "Q, [R], R"}, {"mbarrier.expect_tx", "[R], R"}, {"mbarrier.complete_tx", "[R], R"},
     {"mbarrier.test_wait", "P, [R], Q"}, {"mbarrier.try_wait", "P, [R], Q"}, {"mbarrier.test_wait.parity", "P, [R], R"},
-    {"mbarrier.try_wait.parity", "P, [R], R"}, {"mbarrier.pending_count", "R, Q"}, {"mapa", "V, V, R"}, {"getctarank", "R, Q"},
+    {"mbarrier.try_wait.parity", "P, [R], R"}, {"mbarrier.pending_count", "R, Q"}, {"ldmatrix.sync.aligned.m8n8.x1", "{R}, [Q]"}, {"ldmatrix.sync.aligned.m8n8.x2", "{R, R}, [Q]"},
+    {"ldmatrix.sync.aligned.m8n8.x4", "{R, R, R, R}, [Q]"}, {"stmatrix.sync.aligned.m8n8.x1", "[Q], {R}"},
+    {"stmatrix.sync.aligned.m8n8.x2", "[Q], {R, R}"}, {"stmatrix.sync.aligned.m8n8.x4", "[Q], {R, R, R, R}"},
+    {"movmatrix", "R, R"}, {"mapa", "V, V, R"}, {"getctarank", "R, Q"},
     {"stacksave", "V"}, {"stackrestore", "V"}, {"alloca", "V, R, 16"},
     {"vadd", "R, R, R"}, {"vsub", "R, R, R"}, {"vabsdiff", "R, R, R"}, {"vmin", "R, R, R"}, {"vmax", "R, R, R"},
     {"vavrg", "R, R, R, R"}, {"vadd2", "R, R, R, R"}, {"vsub2", "R, R, R, R"}, {"vabsdiff2", "R, R, R, R"},
@@ -83,6 +86,11 @@ static void add_template(struct buf *b, const char *opcode, const char *operands
     if (opcode_has(opcode, "cas")) buf_puts(b, ", "), add_value(b, opcode, &next);
 }
 
+/* The predicate that a comparison is combined with. */
+static void add_combined(struct buf *b, const char *opcode) {
+    if (opcode_has(opcode, "and") || opcode_has(opcode, "or") || opcode_has(opcode, "xor")) buf_puts(b, ", %p7");
+}
+
 static void add_row_operands(struct buf *b, const char *opcode, int row) {
     const struct insn_row *r = &insn_rows[row];
     unsigned next = 0, n = 0;
@@ -94,9 +102,7 @@ static void add_row_operands(struct buf *b, const char *opcode, int row) {
         buf_puts(b, ", ");
         add_register(b, ptx_type_bytes((enum ptx_type)r->src[i]), r->src[i] == PTX_PRED, &next);
     }
-    static const char *const combiners[] = {"and", "or", "xor"};
-    for (unsigned i = 0; r->form == FORM_SETP && i < 3; i++)
-        if (opcode_has(opcode, combiners[i])) buf_puts(b, ", %p7");
+    if (r->form == FORM_SETP) add_combined(b, opcode);
 }
 
 static void add_set_operands(struct buf *b, const char *opcode) {
@@ -111,12 +117,14 @@ static void add_set_operands(struct buf *b, const char *opcode) {
         buf_puts(b, ", ");
         add_register(b, ptx_type_bytes(opcode_type(opcode)), false, &next);
     }
+    add_combined(b, opcode);
 }
 
 /* A module of one kernel that holds the instruction. */
 static void write_module(const char *opcode, struct buf *b) {
     unsigned dropped;
-    const char *operands = template_of(opcode);
+    struct buf matrix = {0};
+    const char *operands = matrix_operands(opcode, &matrix) ? buf_str(&matrix) : template_of(opcode);
     int row = operands ? -1 : row_of(opcode, &dropped);
     buf_puts(b, ".version 8.4\n.target sm_90\n.address_size 64\n.func callee { ret; }\n"
                 ".visible .entry kernel(.param .align 16 .b8 parameter[64]) {\n"
@@ -124,10 +132,12 @@ static void write_module(const char *opcode, struct buf *b) {
                 ".param .align 16 .b8 argument[64];\n");
     if (strncmp(opcode, "brx", 3) == 0) buf_puts(b, "targets: .branchtargets there;\n");
     buf_printf(b, "%s ", opcode);
-    if (operands) add_template(b, opcode, operands);
+    if (matrix.size) buf_puts(b, operands);
+    else if (operands) add_template(b, opcode, operands);
     else if (strncmp(opcode, "set.", 4) == 0) add_set_operands(b, opcode);
     else if (row >= 0) add_row_operands(b, opcode, row);
     buf_puts(b, ";\nthere: ret;\n}\n");
+    buf_free(&matrix);
 }
 
 bool coverage_has(struct sim *s, const char *opcode, struct err *e) {

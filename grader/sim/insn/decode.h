@@ -5,6 +5,7 @@
  * decode_mem.c     loads, stores, atomics, address conversions
  * decode_lower.c   instructions made of other rows
  * decode_async.c   cp.async, mbarrier, bulk copies
+ * decode_matrix.c  mma, wmma, ldmatrix
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/core/core.h"
@@ -38,6 +39,9 @@ bool decode_stack(struct decoder *d);       /* alloca, stacksave, stackrestore *
 /* Around a function that allocates: what it took is given back when it returns. */
 void begin_stack(struct decoder *d);
 void end_stack(struct decoder *d);
+bool decode_matrix(struct decoder *d);      /* decode_matrix.c */
+/* Operands that fit a matrix opcode, as text. */
+bool matrix_operands(const char *opcode, struct buf *out);
 bool decode_mapa(struct decoder *d);
 bool decode_memory(struct decoder *d);      /* ld, ldu, st */
 bool decode_atomic(struct decoder *d);      /* atom, red */
@@ -74,6 +78,11 @@ bool address(struct decoder *d, const struct ptx_operand *p, struct address *out
 
 /* A load or store as described, at the address that the operand says. */
 bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p);
+void emit_access_at(struct decoder *d, const struct mem_desc *m, ref address, s64 offset);
+/* All lanes of the warp meet; not counted. */
+void emit_warp_barrier(struct decoder *d);
+/* The address as a 64-bit value in one slot. */
+bool whole_address(struct decoder *d, const struct ptx_operand *p, ref *out);
 /* Writes the op's result of type `t` into the operand's register, which may be wider. */
 bool put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
 /* The row that an opcode means, modifiers taken off into *dropped, or -1. */

@@ -19,8 +19,7 @@ static unsigned operands_of(const struct ptx_insn *in) {
     return in->noperands - (opcode_has(in->opcode, "L2::cache_hint") && in->noperands > 2);
 }
 
-/* The address as a 64-bit value in one slot. */
-static bool whole_address(struct decoder *d, const struct ptx_operand *p, ref *out) {
+bool whole_address(struct decoder *d, const struct ptx_operand *p, ref *out) {
     struct address a;
     if (!address(d, p, &a)) return false;
     if (a.base == REF_NONE) return *out = slot_const(d, (u64)a.offset, 8), true;

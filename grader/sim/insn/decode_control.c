@@ -213,6 +213,16 @@ bool decode_collect(struct decoder *d) {
     return true;
 }
 
+void emit_warp_barrier(struct decoder *d) {
+    struct collect_desc c = {.kind = COLLECT_SYNC, .members = slot_const(d, ~0u, 4), .second = REF_NONE};
+    u32 aux = d->m->ncollects;
+    APPEND(d, d->m->collects, d->m->ncollects, c);
+    struct op *o = emit_named(d, "bar");
+    o->kind = OP_COLLECT;
+    o->aux = aux;
+    o->weight = 0;
+}
+
 /* ---- fences, hints, and reading the active lanes ---- */
 
 bool decode_bare(struct decoder *d) {

@@ -183,22 +183,27 @@ static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operan
     return true;
 }
 
-bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p) {
-    struct address at;
-    if (!place(d, m, p, &at)) return false;
-    u32 aux = add_desc(d, m);
-    struct op *o = emit_named(d, m->verb == MEM_LOAD ? "ld" : "st");
-    o->aux = aux;
-    o->src[0] = at.base;
-    o->imm = at.offset;
-    return true;
-}
-
 /* Races are told by words, except where a kernel accesses less of them: see lanes_race.c. */
 static void note_width(struct decoder *d, const struct mem_desc *m) {
     if (m->width >= 4) return;
     if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
     if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC) d->c->narrow_shared = true;
+}
+
+void emit_access_at(struct decoder *d, const struct mem_desc *m, ref where, s64 offset) {
+    note_width(d, m);
+    u32 aux = add_desc(d, m);
+    struct op *o = emit_named(d, m->verb == MEM_LOAD ? "ld" : "st");
+    o->aux = aux;
+    o->src[0] = where;
+    o->imm = offset;
+}
+
+bool emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p) {
+    struct address at;
+    if (!place(d, m, p, &at)) return false;
+    emit_access_at(d, m, at.base, at.offset);
+    return true;
 }
 
 bool decode_memory(struct decoder *d) {

@@ -38,7 +38,7 @@ static inline f32 ex2(f32 x) {
 /* x = 2^e × m with m in [√½, √2); log2 m = 2 / ln 2 × artanh((m - 1) / (m + 1)). */
 static inline f32 lg2(f32 x) {
     f32 scaled = x < 0x1p-126f ? x * 0x1p24f : x;
-    s32 bits = (s32)bits_of(scaled) - 0x3f3504f3, e = bits >> 23;
+    s32 bits = (s32)(bits_of(scaled) - 0x3f3504f3u), e = bits >> 23;
     f32 m = f32_of((u32)(bits & 0x7fffff) + 0x3f3504f3u);
     f32 f = m - 1.0f, s = f / (m + 1.0f), z = s * s;
     f32 p = 0.3283f;

@@ -261,12 +261,42 @@ START_TEST(every_row_is_executed) {
 }
 END_TEST
 
+/* What compilers emit for real programs, and other forms of the same families. */
+START_TEST(forms_of_real_code_are_covered) {
+    static const char *const others[] = {
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
+        "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.u4.s32", "wmma.load.b.sync.aligned.col.m32n8k16.shared.bf16",
+        "wmma.mma.sync.aligned.row.col.m8n32k16.s32.u8.u8.s32.satfinite", "wmma.store.d.sync.aligned.col.m16n16k16.f16",
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "set.ltu.or.ftz.f32.f32", "atom.global.add.noftz.bf16x2", "redux.sync.umax.u32",
+    };
+    struct buf text = {0};
+    struct err e = {0};
+    struct kernel_rig rig = rig_open(".version 8.0\n.target sm_90\n.address_size 64\n");
+    ck_assert_msg(file_read("grader/tests/ptx/forms.txt", 1 << 20, &text, &e), "%s", e.text);
+    unsigned n = 0;
+    for (char *save, *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (*line == '#') continue;
+        ck_assert_msg(coverage_has(rig.sim, line, &e), "%s", e.text);
+        n++;
+    }
+    ck_assert_uint_eq(n, 428);
+    for (unsigned i = 0; i + 1 < sizeof others / sizeof *others; i++) ck_assert_msg(coverage_has(rig.sim, others[i], &e), "%s", e.text);
+    ck_assert(!coverage_has(rig.sim, others[sizeof others / sizeof *others - 1], &e)); /* no such operation */
+    ck_assert(!coverage_has(rig.sim, "add.rz.f16", &e));
+    buf_free(&text);
+    rig_close(&rig);
+}
+END_TEST
+
 START_TEST(committed_coverage_is_current) {
     struct buf now = {0}, committed = {0};
     struct err e = {0};
     coverage_markdown(&now);
     ck_assert_msg(file_read("docs/ptx-coverage.md", 4 << 20, &committed, &e), "%s", e.text);
     ck_assert_msg(!strcmp(buf_str(&now), buf_str(&committed)), "run: build/simgpu coverage --markdown > docs/ptx-coverage.md");
+    buf_free(&now);
+    buf_free(&committed);
     buf_free(&now), buf_free(&committed);
 }
 END_TEST
@@ -278,6 +308,7 @@ UNIT_SUITE(insn) {
     tcase_add_loop_test(tc, cases_give_their_results, 2, 5);
     tcase_add_loop_test(tc, programs_give_their_results, 2, 5);
     tcase_add_test(tc, every_row_is_executed);
+    tcase_add_test(tc, forms_of_real_code_are_covered);
     tcase_add_test(tc, committed_coverage_is_current);
     suite_add_tcase(suite, tc);
     return suite;
