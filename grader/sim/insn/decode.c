@@ -124,8 +124,9 @@ static void count_reads(struct decoder *d, const struct ptx_operand *p, bool wri
 
 /* The first operand is written, except where an instruction has no destination. */
 bool writes_first_operand(const struct ptx_insn *in) {
-    static const char *const none[] = {"st.", "red.", "bar", "bra", "brx", "membar", "fence", "cp.", "mbarrier.init", "prefetch", "nanosleep"};
-    if (strncmp(in->opcode, "bar.red", 7) == 0 || strncmp(in->opcode, "barrier.red", 11) == 0) return true;
+    static const char *const none[] = {"bar", "bra", "brx", "membar", "fence", "nanosleep", "stackrestore", "setmaxnreg", "pmevent"};
+    if (in->noperands && in->operands[0].kind == PTX_OP_ADDRESS) return false;
+    if (strncmp(in->opcode, "bar", 3) == 0 && opcode_has(in->opcode, "red")) return true;
     for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
         if (strncmp(in->opcode, none[i], strlen(none[i])) == 0) return false;
     return strncmp(in->opcode, "call", 4) != 0;
