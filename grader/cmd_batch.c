@@ -1,10 +1,11 @@
-/* cmd_batch.c — grader batch PATH…: a class of submissions. A PATH is a folder, in which each folder, each archive, and,
- * with --exercise E, each .cu file is a student's; or it is one archive, or one .cu file. In a student's folder or
- * archive, an exercise's file is looked for as NN-slug/NAME.cu, chapters/NN-slug/NAME.cu, or NAME.cu; in archives, one
- * folder round it all is fine too.
+/* cmd_batch.c — grader batch PATH…: a class of submissions. A PATH is a folder, in which each folder, each
+ * archive, and, with --exercise E, each .cu file is a student's; or it is one archive, or one .cu file. In a
+ * student's folder or archive, an exercise's file is looked for as NN-slug/NAME.cu, chapters/NN-slug/NAME.cu,
+ * or NAME.cu; in archives, one folder round it all is fine too.
  *
- * Students name folders and files, and may plant links: nothing is followed out of the folder, only regular files are
- * read (intake.h), names are escaped in every output. The gradebook has a row for each student and exercise. */
+ * Students name folders and files, and may plant links: nothing is followed out of the folder, only regular
+ * files are read (intake.h), names are escaped in every output. The gradebook has a row for each student and
+ * exercise. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/commands.h"
@@ -147,7 +148,10 @@ static bool take_path(struct batch *b, const char *path, struct err *e) {
     if (stat(path, &st) < 0) return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) return take_folder(b, path, e);
     if (!intake_is_archive(path) && !(text_ends(path, ".cu") && b->o->exercise))
-        return err_set(e, ERR_INPUT, "%s: neither a folder nor an archive (.zip, .tar.gz and the like); a .cu file takes --exercise", path);
+        return err_set(
+            e, ERR_INPUT,
+            "%s: neither a folder nor an archive (.zip, .tar.gz and the like); a .cu file takes --exercise",
+            path);
     char above[PATH_MAX];
     snprintf(above, sizeof above, "%s", path);
     char *slash = strrchr(above, '/');
@@ -176,12 +180,15 @@ static void drop_unused(struct batch *b) {
         bool used = false;
         for (unsigned k = 0; k < b->n; k++)
             used |= b->entries[k].ex == b->entries[i].ex && b->entries[k].found;
-        used |= b->entries[i].refused && b->entries[i].ex == b->list[0]; /* one row says that it was refused */
+        used |=
+            b->entries[i].refused && b->entries[i].ex == b->list[0]; /* one row says that it was refused */
         b->entries[i].result.ex = used ? b->entries[i].ex : NULL;
     }
     for (unsigned i = 0; i < b->n; i++) {
-        if (b->entries[i].result.ex) b->entries[kept++] = b->entries[i];
-        else free(b->entries[i].student), free((char *)b->entries[i].refused), buf_free(&b->entries[i].source);
+        if (b->entries[i].result.ex)
+            b->entries[kept++] = b->entries[i];
+        else
+            free(b->entries[i].student), free((char *)b->entries[i].refused), buf_free(&b->entries[i].source);
     }
     b->n = kept;
 }
@@ -217,7 +224,9 @@ static void csv_cell(struct buf *out, const char *s) {
     buf_puts(out, "\"");
 }
 
-static const char *code_of(const struct entry *e) { return e->found ? verdict_code(e->result.verdict) : "-"; }
+static const char *code_of(const struct entry *e) {
+    return e->found ? verdict_code(e->result.verdict) : "-";
+}
 
 static void first_reason(const struct result *r, struct buf *out) {
     const char *why = r->message ? r->message : "";
@@ -228,7 +237,9 @@ static void first_reason(const struct result *r, struct buf *out) {
     buf_printf(out, "%.*s", (int)strcspn(why, "\n"), why);
 }
 
-static const char *nothing(const struct entry *e) { return e->refused ? e->refused : "nothing handed in"; }
+static const char *nothing(const struct entry *e) {
+    return e->refused ? e->refused : "nothing handed in";
+}
 
 static void write_csv(const struct batch *b, struct buf *out) {
     buf_puts(out, "student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail\r\n");
@@ -238,11 +249,13 @@ static void write_csv(const struct batch *b, struct buf *out) {
         if (e->found) first_reason(&e->result, &why);
         csv_cell(out, e->student);
         buf_printf(out, ",\"%s\",%s,", book_id(e->ex), code_of(e));
-        if (!e->found || verdict_scored(e->result.verdict)) buf_printf(out, "%.1f", e->found ? e->result.score : 0.0);
+        if (!e->found || verdict_scored(e->result.verdict))
+            buf_printf(out, "%.1f", e->found ? e->result.score : 0.0);
         buf_puts(out, ",100.0,");
         if (e->found && e->result.speed.valid)
             buf_printf(out, "%s,%.4f,", e->result.speed.kind, e->result.speed.vs_solution);
-        else buf_puts(out, ",,");
+        else
+            buf_puts(out, ",,");
         csv_cell(out, e->found ? buf_str(&why) : nothing(e));
         buf_printf(out, ",\"%s\"", jail_tier());
         buf_puts(out, "\r\n");
@@ -266,7 +279,8 @@ static void write_json(const struct batch *b, struct buf *out) {
         json_t *student = report_json(results, n, b->o->devices[0], b->o->seed);
         json_object_del(student, "schema"), json_object_del(student, "seed");
         json_object_set_new(student, "student", json_string(b->entries[i].student));
-        if (b->entries[i].refused) json_object_set_new(student, "refused", json_string(b->entries[i].refused));
+        if (b->entries[i].refused)
+            json_object_set_new(student, "refused", json_string(b->entries[i].refused));
         json_array_append_new(list, student);
         free(results);
     }
@@ -283,8 +297,10 @@ static void write_text(const struct batch *b, struct buf *out) {
     for (unsigned i = 0; i < b->n; i++) {
         const struct entry *e = &b->entries[i];
         struct buf why = {0};
-        if (e->found) first_reason(&e->result, &why);
-        else buf_puts(&why, nothing(e));
+        if (e->found)
+            first_reason(&e->result, &why);
+        else
+            buf_puts(&why, nothing(e));
         buf_printf(out, "%-24.24s %-32s %-8s %6.1f  %.80s\n", e->student, book_id(e->ex), code_of(e),
                    e->found ? e->result.score : 0.0, buf_str(&why));
         buf_free(&why);
@@ -305,13 +321,17 @@ static bool batch(struct batch *b, struct buf *out, struct err *e) {
         if (!take_path(b, b->o->names[i], e)) return false;
     drop_unused(b);
     if (!b->n)
-        return err_set(e, ERR_INPUT,
-                       "no submissions found: batch wants folders or archives of students, each with files such as "
-                       "02-coalescing/transpose.cu");
+        return err_set(
+            e, ERR_INPUT,
+            "no submissions found: batch wants folders or archives of students, each with files such as "
+            "02-coalescing/transpose.cu");
     if (!grade_found(b, e)) return false;
-    if (b->o->json) write_json(b, out);
-    else if (b->o->csv) write_csv(b, out);
-    else write_text(b, out);
+    if (b->o->json)
+        write_json(b, out);
+    else if (b->o->csv)
+        write_csv(b, out);
+    else
+        write_text(b, out);
     return deliver(b->o, out, e);
 }
 

@@ -1,8 +1,9 @@
-/* intake.h — what a student handed in: a file, a folder, or an archive (.zip, .tar, .tar.gz and the like), read into
- * memory. Nothing is unpacked on the disk, no link is followed, and only files that an exercise names are kept.
+/* intake.h — what a student handed in: a file, a folder, or an archive (.zip, .tar, .tar.gz and the like),
+ * read into memory. Nothing is unpacked on the disk, no link is followed, and only files that an exercise
+ * names are kept.
  *
- * libarchive reads an archive inside a jail, with its limits on memory and time: a file that bursts it, or finds a
- * fault in it, ends there. What it hands out is checked again. */
+ * libarchive reads an archive inside a jail, with its limits on memory and time: a file that bursts it, or
+ * finds a fault in it, ends there. What it hands out is checked again. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"

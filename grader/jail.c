@@ -1,9 +1,9 @@
 /* jail.c — the outer half of the jail: prepares everything, clones into new namespaces, writes the user map,
  * waits, kills. The inner half is jail_inside.c; jail_plan.h is what passes between them.
  *
- * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and a flood ends the
- * program instead of filling the grader. The file asked for comes back in another memory file, so that a jail
- * leaves nothing on disk, even when the grader is killed. */
+ * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and a flood
+ * ends the program instead of filling the grader. The file asked for comes back in another memory file, so
+ * that a jail leaves nothing on disk, even when the grader is killed. */
 #include "grader/jail.h"
 #include "common/file.h"
 #include "grader/jail_cgroup.h"
@@ -39,12 +39,22 @@ struct jail {
 static enum jail_tier tier = JAIL_NAMESPACES;
 static bool groups; /* control groups can be made here */
 
-void jail_use_groups(bool on) { groups = on; }
+void jail_use_groups(bool on) {
+    groups = on;
+}
 
-void jail_choose(enum jail_tier t) { tier = t; }
-void jail_disable(void) { tier = JAIL_NONE; }
-bool jail_disabled(void) { return tier == JAIL_NONE; }
-enum jail_tier jail_tier_now(void) { return tier; }
+void jail_choose(enum jail_tier t) {
+    tier = t;
+}
+void jail_disable(void) {
+    tier = JAIL_NONE;
+}
+bool jail_disabled(void) {
+    return tier == JAIL_NONE;
+}
+enum jail_tier jail_tier_now(void) {
+    return tier;
+}
 
 const char *jail_tier(void) {
     static char text[128];
@@ -53,9 +63,10 @@ const char *jail_tier(void) {
     if (abi) snprintf(files, sizeof files, "Landlock %d", abi);
     if (tier == JAIL_NONE) return "none (--no-jail)";
     if (tier == JAIL_LANDLOCK)
-        snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files, geteuid() ? "the grader's own user" : "a user of its own",
-                 groups ? ", cgroup" : "");
-    else snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
+        snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files,
+                 geteuid() ? "the grader's own user" : "a user of its own", groups ? ", cgroup" : "");
+    else
+        snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
     return text;
 }
 
@@ -93,8 +104,8 @@ const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
 static const struct {
     int number;
     bool fatal[2];
-    bool shared; /* only where the program shares the machine's files and processes */
-    bool others; /* only where the first argument names another process */
+    bool shared;    /* only where the program shares the machine's files and processes */
+    bool others;    /* only where the first argument names another process */
     bool host_only; /* compilers may */
 } calls[] = {
 #define FAIL                       false
@@ -119,8 +130,9 @@ static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) 
         if (calls[i].host_only && kind != JAIL_HOST) continue;
         uint32_t action = calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
         if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
-        if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
-                            : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
+        if (calls[i].others
+                ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
+                : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
             return false;
     }
     /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to clone. */
@@ -133,8 +145,8 @@ static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) 
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
-/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no student's code runs
- * in its jail. */
+/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no student's
+ * code runs in its jail. */
 static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     static const uint64_t uncounted[] = {MAP_SHARED | MAP_ANONYMOUS, MAP_GROWSDOWN};
     for (unsigned i = 0; kind == JAIL_HOST && i < 2; i++)
@@ -160,8 +172,8 @@ static const struct sock_fprog *filter_for(enum jail_kind kind) {
     if (programs[kind].filter) return &programs[kind];
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
-    bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && add_memory_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 &&
-              read_filter(fd, &programs[kind]);
+    bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && add_memory_rules(filter, kind) &&
+              seccomp_export_bpf(filter, fd) == 0 && read_filter(fd, &programs[kind]);
     if (fd >= 0) close(fd);
     seccomp_release(filter);
     return ok ? &programs[kind] : NULL;
@@ -179,7 +191,8 @@ static bool write_proc(pid_t pid, const char *name, const char *text) {
     return ok;
 }
 
-/* Root maps a second, powerless id for the program; others (and root in a small container) have only their own. */
+/* Root maps a second, powerless id for the program; others (and root in a small container) have only their
+ * own. */
 static bool write_maps(pid_t pid, bool own_uid) {
     char uid[64], gid[64];
     if (!own_uid)
@@ -229,7 +242,8 @@ static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
     int why = errno;
     j->pid = pid, j->report = report[0];
     close(go[0]), close(report[1]);
-    bool ok = pid > 0 && write_maps(pid, p->own_uid) && cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
+    bool ok =
+        pid > 0 && write_maps(pid, p->own_uid) && cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
     if (pid > 0 && !ok) why = errno;
     close(go[1]);
     return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces",
@@ -252,7 +266,8 @@ static void reap_killed(struct jail *j) {
     close_fd(&j->life);
     if (j->pid <= 0) return;
     if (!j->kept) kill(j->pid, SIGKILL);
-    while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {}
+    while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {
+    }
 }
 
 static void jail_free(struct jail *j) {
@@ -282,8 +297,13 @@ static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
 
 struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
-    *j = (struct jail){
-        .pid = -1, .pidfd = -1, .output = -1, .take = -1, .report = -1, .life = -1, .file_bytes = job->limits.file_bytes};
+    *j = (struct jail){.pid = -1,
+                       .pidfd = -1,
+                       .output = -1,
+                       .take = -1,
+                       .report = -1,
+                       .life = -1,
+                       .file_bytes = job->limits.file_bytes};
     struct jail_plan p = {.job = job, .null = -1};
     if (groups && tier != JAIL_NONE) cgroup_open(&j->groups, &job->limits);
     bool ok = prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
@@ -296,7 +316,9 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
 
 /* ---- watching and ending ---- */
 
-int jail_pollfd(const struct jail *j) { return j->pidfd; }
+int jail_pollfd(const struct jail *j) {
+    return j->pidfd;
+}
 
 static void append(int fd, size_t from, size_t limit, struct buf *out) {
     char chunk[16384];
@@ -315,8 +337,10 @@ size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *
 
 static void classify(struct jail_result *r, int status) {
     r->end = WIFEXITED(status) ? JAIL_EXITED : JAIL_SIGNALLED;
-    if (WIFEXITED(status)) r->code = WEXITSTATUS(status);
-    else r->signal = WTERMSIG(status);
+    if (WIFEXITED(status))
+        r->code = WEXITSTATUS(status);
+    else
+        r->signal = WTERMSIG(status);
     if (r->signal == SIGSYS) r->end = JAIL_VIOLATION;
     if (r->signal == SIGXCPU) r->end = JAIL_TIMEOUT;
     if (r->signal == SIGXFSZ) r->end = JAIL_OUTPUT;
@@ -330,14 +354,19 @@ static void broken(struct jail_result *r, const char *stage, int error) {
 static void collect(struct jail *j, struct jail_result *r, bool late) {
     struct jail_report report;
     if (read(j->report, &report, sizeof report) == sizeof report) {
-        if (report.stage) broken(r, report.stage, report.error);
-        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL) r->end = JAIL_TIMEOUT;
-        else classify(r, report.status);
+        if (report.stage)
+            broken(r, report.stage, report.error);
+        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL)
+            r->end = JAIL_TIMEOUT;
+        else
+            classify(r, report.status);
         if (report.full) r->end = JAIL_OUTPUT;
         r->has_taken = report.took;
         if (report.took) append(j->take, 0, j->file_bytes, &r->taken);
-    } else if (late) r->end = JAIL_TIMEOUT;
-    else broken(r, "its first process was killed", EINTR);
+    } else if (late)
+        r->end = JAIL_TIMEOUT;
+    else
+        broken(r, "its first process was killed", EINTR);
     append(j->output, 0, 1 << 20, &r->output);
     if (cgroup_close(&j->groups) && r->end == JAIL_SIGNALLED) r->end = JAIL_MEMORY;
 }
@@ -357,7 +386,8 @@ void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
     if (late && !j->kept) kill(j->pid, SIGKILL);
     close_fd(&j->life); /* a keeper then kills what is left */
     int status = 0;
-    while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {}
+    while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {
+    }
     collect(j, r, late);
     jail_free(j);
 }

@@ -1,12 +1,13 @@
 /* jail.h — runs a program that nobody vouches for: nvcc on a student's file, and the student's host code.
  *
- * There are two tiers, and jail_probe chooses the stronger one that holds (docs/security.md says what each promises).
- * T1: a jailed program lives in its own user, mount, pid, network, IPC and UTS namespaces. It sees a read-only root
- * built from the binds it was given, one writable folder /work of limited size, and no /proc, no network and no
- * descriptor that was not passed on purpose. seccomp removes the system calls that have no business here; limits
- * hold time, memory, output and processes, and Landlock repeats the rules on files. It dies with the grader, and
- * everything it started dies with it. T2, where user namespaces are not to be had: Landlock alone hides files, signals
- * and TCP, seccomp sockets and what Landlock does not know; a keeper process ends the program's process group.
+ * There are two tiers, and jail_probe chooses the stronger one that holds (docs/security.md says what each
+ * promises). T1: a jailed program lives in its own user, mount, pid, network, IPC and UTS namespaces. It sees
+ * a read-only root built from the binds it was given, one writable folder /work of limited size, and no
+ * /proc, no network and no descriptor that was not passed on purpose. seccomp removes the system calls that
+ * have no business here; limits hold time, memory, output and processes, and Landlock repeats the rules on
+ * files. It dies with the grader, and everything it started dies with it. T2, where user namespaces are not
+ * to be had: Landlock alone hides files, signals and TCP, seccomp sockets and what Landlock does not know; a
+ * keeper process ends the program's process group.
  *
  *   struct jail *j = jail_start(&(struct jail_job){.argv = argv, .binds = binds, ...}, &err);
  *   jail_wait(j, seconds, &result);   // kills what is left
@@ -34,8 +35,9 @@ struct jail_fd {
     int from, to; /* the grader's descriptor, and its number inside (3 or more) */
 };
 
-/* What a jail is for decides which system calls are refused, and whether trying one is a violation (the process is
- * killed, verdict SEC) or just fails: compilers probe for things that an entry function has no reason to touch. */
+/* What a jail is for decides which system calls are refused, and whether trying one is a violation (the
+ * process is killed, verdict SEC) or just fails: compilers probe for things that an entry function has no
+ * reason to touch. */
 enum jail_kind { JAIL_COMPILER, JAIL_HOST };
 
 struct jail_limits {
@@ -104,7 +106,8 @@ bool jail_probe(struct err *e);
 const char *jail_tier(void);
 
 enum jail_tier { JAIL_NAMESPACES, JAIL_LANDLOCK, JAIL_NONE };
-/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes. */
+/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes.
+ */
 void jail_choose(enum jail_tier t);
 enum jail_tier jail_tier_now(void);
 /* Put every later jail into control groups, where these can be made; jail_probe decides it. */

@@ -1,10 +1,12 @@
 /* jail_inside.c — the inner half of the jail: runs in the new namespaces, between clone and exec.
  *
- * The first process (pid 1 of the jail) builds the root from binds, writes the given files into /work, starts the
- * program as its child under another uid without capabilities, reaps, hands out the file asked for, reports and
- * exits, at which the kernel kills whatever is left. It keeps its capabilities, so the program can't trace it.
+ * The first process (pid 1 of the jail) builds the root from binds, writes the given files into /work, starts
+ * the program as its child under another uid without capabilities, reaps, hands out the file asked for,
+ * reports and exits, at which the kernel kills whatever is left. It keeps its capabilities, so the program
+ * can't trace it.
  *
- * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and stack only. */
+ * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and stack only.
+ */
 #include "grader/jail_plan.h"
 #include "grader/landlock.h"
 
@@ -37,7 +39,8 @@ static const struct jail_plan *plan;
 
 static _Noreturn void fail(const char *stage) {
     struct jail_report r = {.stage = stage, .error = errno};
-    if (write(plan->report, &r, sizeof r)) {}
+    if (write(plan->report, &r, sizeof r)) {
+    }
     _exit(1);
 }
 
@@ -53,8 +56,10 @@ static void make_target(const char *path, bool folder) {
         mkdir(part, 0755);
         *p = '/';
     }
-    if (folder) mkdir(part, 0755);
-    else close(open(part, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    if (folder)
+        mkdir(part, 0755);
+    else
+        close(open(part, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
 }
 
 static void bind_one(const struct jail_bind *b) {
@@ -98,8 +103,8 @@ static void write_file(int folder, const struct jail_file *f) {
     close(fd);
 }
 
-/* The old root stays reachable until pivot_root, so that binds may come from anywhere. /proc serves as the place
- * to build on: it always exists and holds nothing that a bind may come from. */
+/* The old root stays reachable until pivot_root, so that binds may come from anywhere. /proc serves as the
+ * place to build on: it always exists and holds nothing that a bind may come from. */
 static void build_root(void) {
     const struct jail_job *job = plan->job;
     if (do_mount(NULL, "/", NULL, RECURSIVE | PRIVATE, NULL) < 0) fail("private mounts");
@@ -139,7 +144,8 @@ static void set_limits(const struct jail_limits *l) {
     limit(RLIMIT_MEMLOCK, 0, true);
     limit(RLIMIT_MSGQUEUE, 0, namespaces);
     /* Without a user namespace the kernel counts every process of the user. */
-    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes, l->processes && (namespaces || plan->processes));
+    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes,
+          l->processes && (namespaces || plan->processes));
 }
 
 /* Leaves descriptors 0 to 2, those that were asked for, and `complain`, which closes on exec. */
@@ -174,8 +180,8 @@ static void drop_privileges(void) {
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* In namespaces everything that there is may be read; without them, what would have been bound. Only that may be
- * executed: rights add up along a path, so the root itself must not grant it. */
+/* In namespaces everything that there is may be read; without them, what would have been bound. Only that may
+ * be executed: rights add up along a path, so the root itself must not grant it. */
 static bool grant(int rules) {
     const struct jail_job *job = plan->job;
     bool ok = landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
@@ -244,7 +250,8 @@ pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char
     close(problem[1]);
     struct jail_report r = {0};
     if (read(problem[0], &r, sizeof r) == sizeof r) { /* it could not even start */
-        if (write(p->report, &r, sizeof r)) {}
+        if (write(p->report, &r, sizeof r)) {
+        }
         child = -1;
     }
     close(problem[0]);
@@ -274,6 +281,7 @@ void jail_inside(const struct jail_plan *p) {
     if (child < 0) _exit(1);
     struct jail_report r = {.status = reap(child)};
     r.took = p->take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(p);
-    if (write(p->report, &r, sizeof r)) {}
+    if (write(p->report, &r, sizeof r)) {
+    }
     _exit(0);
 }

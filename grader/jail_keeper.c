@@ -1,10 +1,11 @@
-/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a keeper: a process
- * that owns the program's folder, becomes the parent of whatever the program leaves behind, and outlives a grader
- * that is killed just long enough to clean up: the pipe that only the grader holds open then ends.
+/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a keeper: a
+ * process that owns the program's folder, becomes the parent of whatever the program leaves behind, and
+ * outlives a grader that is killed just long enough to clean up: the pipe that only the grader holds open
+ * then ends.
  *
- * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and the kernel kills a
- * group in one step, so that no fork slips through. What left it all the same (--no-jail) is found as the keeper's
- * child. */
+ * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and the kernel
+ * kills a group in one step, so that no fork slips through. What left it all the same (--no-jail) is found as
+ * the keeper's child. */
 #include "common/file.h"
 #include "grader/jail_cgroup.h"
 #include "grader/jail_plan.h"
@@ -52,8 +53,8 @@ static unsigned tasks_of(unsigned uid) {
     return n;
 }
 
-/* A user of its own for each program, where root can give one: its number comes from the keeper's, which no other
- * living process has. */
+/* A user of its own for each program, where root can give one: its number comes from the keeper's, which no
+ * other living process has. */
 static void choose_user(struct jail_plan *p) {
     unsigned wanted = p->job->limits.processes;
     p->own_uid = geteuid() != 0 || !p->confined;
@@ -81,10 +82,12 @@ static bool open_folder(const struct jail_plan *p) {
     return chdir(folder) == 0 && (p->own_uid || chown(".", p->uid, p->uid) == 0);
 }
 
-static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
+static bool is_dots(const char *name) {
+    return !strcmp(name, ".") || !strcmp(name, "..");
+}
 
-/* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper than any compiler
- * does, counts as too much. */
+/* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper than any
+ * compiler does, counts as too much. */
 static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     uint64_t total = 0;
     DIR *d = depth < 32 ? opendir(path) : NULL;
@@ -92,7 +95,8 @@ static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     for (struct dirent *x; total <= limit && (x = readdir(d));) {
         char below[PATH_MAX];
         struct stat st;
-        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) || lstat(below, &st) < 0) continue;
+        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) || lstat(below, &st) < 0)
+            continue;
         total += (uint64_t)st.st_blocks * 512 + 4096;
         if (S_ISDIR(st.st_mode)) total += bytes_in(below, depth + 1, limit);
     }
@@ -100,8 +104,8 @@ static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     return total;
 }
 
-/* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth of nesting takes
- * more descriptors or a longer path. */
+/* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth of
+ * nesting takes more descriptors or a longer path. */
 static void remove_folder(int top, const char *name) {
     static unsigned moved;
     char fresh[32];
@@ -112,8 +116,10 @@ static void remove_folder(int top, const char *name) {
     for (struct dirent *x; d && (x = readdir(d));) {
         if (is_dots(x->d_name) || fstatat(fd, x->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
         snprintf(fresh, sizeof fresh, ".moved-%u", moved++);
-        if (!S_ISDIR(st.st_mode)) unlinkat(fd, x->d_name, 0);
-        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0) continue;
+        if (!S_ISDIR(st.st_mode))
+            unlinkat(fd, x->d_name, 0);
+        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0)
+            continue;
     }
     if (d) closedir(d);
     unlinkat(top, name, AT_REMOVEDIR);
@@ -128,8 +134,10 @@ static void close_folder(void) {
         for (struct dirent *x; d && (x = readdir(d));) {
             if (is_dots(x->d_name) || lstat(x->d_name, &st) < 0) continue;
             left++;
-            if (S_ISDIR(st.st_mode)) remove_folder(dirfd(d), x->d_name);
-            else unlink(x->d_name);
+            if (S_ISDIR(st.st_mode))
+                remove_folder(dirfd(d), x->d_name);
+            else
+                unlink(x->d_name);
         }
         if (d) closedir(d);
     }
@@ -203,7 +211,8 @@ static void watch(const struct jail_plan *p, pid_t program, struct jail_report *
     if (fd >= 0) close(fd);
 }
 
-/* The grader's other descriptors would stay open in here: among them the ends by which other keepers are told. */
+/* The grader's other descriptors would stay open in here: among them the ends by which other keepers are
+ * told. */
 static void close_others(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
         bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null || fd == p->take;
@@ -223,14 +232,17 @@ void keeper_run(const struct jail_plan *given) {
     if (!cgroup_add(p.groups, getpid())) r = (struct jail_report){.stage = "control group", .error = errno};
     choose_user(&p);
     p.folder = folder;
-    if (!r.stage && !open_folder(&p)) r = (struct jail_report){.stage = "folder for the program", .error = errno};
-    pid_t program = r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
+    if (!r.stage && !open_folder(&p))
+        r = (struct jail_report){.stage = "folder for the program", .error = errno};
+    pid_t program =
+        r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
     if (program > 0) {
         watch(&p, program, &r);
         kill_all(program, &r.status);
         r.took = p.take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(&p);
     }
     if (folder[0]) close_folder();
-    if (program >= 0 && write(p.report, &r, sizeof r)) {} /* else jail_launch has said why */
+    if (program >= 0 && write(p.report, &r, sizeof r)) {
+    } /* else jail_launch has said why */
     _exit(0);
 }

@@ -1,5 +1,5 @@
-/* landlock.c — see landlock.h. The numbers are the kernel's own (include/uapi/linux/landlock.h, 6.18): they never
- * change, and a right that this kernel does not know is left out of the set by its version. */
+/* landlock.c — see landlock.h. The numbers are the kernel's own (include/uapi/linux/landlock.h, 6.18): they
+ * never change, and a right that this kernel does not know is left out of the set by its version. */
 #include "grader/landlock.h"
 
 #include <errno.h>
@@ -40,8 +40,8 @@ int landlock_abi(void) {
     return abi > 0 ? (int)abi : 0;
 }
 
-/* File rights came with versions 1, 2 (moving between folders), 3 (truncating), 5 (device ioctls); TCP's two with
- * version 4; abstract sockets and signals with version 6. */
+/* File rights came with versions 1, 2 (moving between folders), 3 (truncating), 5 (device ioctls); TCP's two
+ * with version 4; abstract sockets and signals with version 6. */
 static struct rules everything(int abi) {
     struct rules r = {.files = ALL_FIRST};
     if (abi >= 2) r.files |= REFER;

@@ -1,6 +1,7 @@
-/* plausible.c — is what ran at the timed size the work that the exercise asks for? Outputs are not compared there (a
- * sample of the blocks ran), so code that looks at the size and skips the work would look fast. Three tests, each a
- * floor that holds for every correct program on the device; below one, a person has to look. */
+/* plausible.c — is what ran at the timed size the work that the exercise asks for? Outputs are not compared
+ * there (a sample of the blocks ran), so code that looks at the size and skips the work would look fast.
+ * Three tests, each a floor that holds for every correct program on the device; below one, a person has to
+ * look. */
 #include "grader/grading.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ bool check_plausible_time(struct grading *g, double seconds) {
     double least = least_seconds(g, &g->ex->timed);
     if (seconds >= least) return true;
     snprintf(g->implausible, sizeof g->implausible,
-             "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and doing its "
+             "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and "
+             "doing its "
              "operations takes %.3g us at least",
              seconds * 1e6, least * 1e6);
     return false;
@@ -41,10 +43,12 @@ void check_plausible(struct grading *g, const struct tally *own) {
     double out = output_bytes(g->ex, c);
     double written = SECTOR * (double)(own->counters.sectors_store + own->counters.atomic_sectors);
     if (!own->launches && g->tally.launches)
-        snprintf(g->implausible, sizeof g->implausible,
-                 "the entry launches %u kernels at the size that is counted and none at the size that is timed",
-                 g->tally.launches);
+        snprintf(
+            g->implausible, sizeof g->implausible,
+            "the entry launches %u kernels at the size that is counted and none at the size that is timed",
+            g->tally.launches);
     else if (check_plausible_time(g, own->seconds) && !own->other_writes && written < 0.25 * out)
         snprintf(g->implausible, sizeof g->implausible,
-                 "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written, out);
+                 "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written,
+                 out);
 }

@@ -1,5 +1,5 @@
-/* cost.c — what a jail costs: the same trivial program started in each tier and without one. A submission that is not
- * in the cache starts three: nvcc, ptxas, the host process. */
+/* cost.c — what a jail costs: the same trivial program started in each tier and without one. A submission
+ * that is not in the cache starts three: nvcc, ptxas, the host process. */
 #include "grader/jail.h"
 #include "grader/tests/hostile/hostile.h"
 
@@ -27,8 +27,15 @@ static double jailed(void) {
     static const char *const env[] = {NULL};
     struct err e = {0};
     struct jail_result r;
-    struct jail_job job = {.kind = JAIL_COMPILER, .argv = argv, .env = env,
-                           .limits = {.cpu_seconds = 5, .memory_bytes = 1 << 30, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 64}};
+    struct jail_job job = {.kind = JAIL_COMPILER,
+                           .argv = argv,
+                           .env = env,
+                           .limits = {.cpu_seconds = 5,
+                                      .memory_bytes = 1 << 30,
+                                      .file_bytes = 1 << 20,
+                                      .work_bytes = 1 << 20,
+                                      .processes = 16,
+                                      .files = 64}};
     job.binds = jail_system_binds(JAIL_COMPILER, &job.nbinds);
     double start = now_ms();
     struct jail *j = jail_start(&job, &e);
@@ -67,7 +74,8 @@ unsigned measure_jail(void) {
             printf("  %s: not on this machine\n", names[t]);
             continue;
         }
-        printf("%s %s: %.2f ms, so %.1f ms a submission (three jails); aim: under %d ms\n", each < AIM_MS ? "ok  " : "FAIL", names[t], ms, each, AIM_MS);
+        printf("%s %s: %.2f ms, so %.1f ms a submission (three jails); aim: under %d ms\n",
+               each < AIM_MS ? "ok  " : "FAIL", names[t], ms, each, AIM_MS);
         failed += each >= AIM_MS;
     }
     jail_choose(JAIL_NAMESPACES);

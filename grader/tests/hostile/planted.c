@@ -1,6 +1,6 @@
-/* planted.c — what submissions are watched for: a secret in a file, in the environment and behind a descriptor, and
- * the places where something left behind would show. The runner adopts orphans, so that a process that outlives its
- * submission becomes its child. */
+/* planted.c — what submissions are watched for: a secret in a file, in the environment and behind a
+ * descriptor, and the places where something left behind would show. The runner adopts orphans, so that a
+ * process that outlives its submission becomes its child. */
 #include "common/file.h"
 #include "grader/book.h"
 #include "grader/tests/hostile/hostile.h"
@@ -20,9 +20,15 @@
 
 static char token[40], folder[64], file[96], temporary[96];
 
-const char *planted_token(void) { return token; }
-const char *planted_file(void) { return file; }
-const char *planted_folder(void) { return folder; }
+const char *planted_token(void) {
+    return token;
+}
+const char *planted_file(void) {
+    return file;
+}
+const char *planted_folder(void) {
+    return folder;
+}
 
 void plant(void) {
     struct err e = {0};
@@ -34,7 +40,8 @@ void plant(void) {
     chmod(folder, 0755);
     snprintf(file, sizeof file, "%s/secret.h", folder);
     snprintf(temporary, sizeof temporary, "%s/tmp", folder);
-    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0) die("cannot plant: %s", e.text);
+    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0)
+        die("cannot plant: %s", e.text);
     setenv("TMPDIR", temporary, 1);
     setenv("WARPBOOK_PLANTED", token, 1);
     int fd = memfd_create("secret", 0), high = fcntl(fd, F_DUPFD, 40); /* both are inheritable */
@@ -75,4 +82,6 @@ void left_behind(struct buf *wrong) {
     book_free_list(names);
 }
 
-void unplant(void) { dir_remove(folder, &(struct err){0}); }
+void unplant(void) {
+    dir_remove(folder, &(struct err){0});
+}

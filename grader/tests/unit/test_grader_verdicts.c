@@ -1,5 +1,6 @@
-/* test_grader_verdicts.c — every verdict, provoked by a submission for an exercise made up here: nvcc, jail, host process,
- * record, replay, all real. The table says what each submission is, which verdict it gets, and what the student reads. */
+/* test_grader_verdicts.c — every verdict, provoked by a submission for an exercise made up here: nvcc, jail,
+ * host process, record, replay, all real. The table says what each submission is, which verdict it gets, and
+ * what the student reads. */
 #include "common/file.h"
 #include "grader/book.h"
 #include "grader/jail.h"
@@ -12,7 +13,9 @@
 
 /* ---- the exercise: out[i] = in[i] + 1 ---- */
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
@@ -22,9 +25,13 @@ static const struct ex_arg args[] = {
     {.name = "n", .role = EX_SCALAR, .type = EX_I32},
 };
 static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
-START_TEST(right) { ex_check_case(&cases[_i]); }
+START_TEST(right) {
+    ex_check_case(&cases[_i]);
+}
 END_TEST
-START_TEST(coalesced) { ex_at_most("sectors_per_request_load", 4, "a warp reads 128 bytes"); }
+START_TEST(coalesced) {
+    ex_at_most("sectors_per_request_load", 4, "a warp reads 128 bytes");
+}
 END_TEST
 static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, right, 0, 3);
@@ -71,7 +78,8 @@ static const struct submission {
     {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
     {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
-    {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 64; i++) cudaMalloc(&p, 1 << 30); k<<<1, n>>>((int *)p, in, n);"),
+    {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 64; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
+                "n>>>((int *)p, in, n);"),
      V_MLE, "had failed"},
     {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE, "512 MiB"},
     {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
@@ -139,7 +147,8 @@ END_TEST
 
 /* The order that docs/instructor-guide.md states, weakest first; each pair both ways round. */
 START_TEST(precedence) {
-    static const enum verdict order[] = {V_AC, V_PART, V_UNSTABLE, V_FLAG, V_WA, V_RTE, V_MLE, V_TLE, V_OLE, V_CE, V_SEC, V_IE};
+    static const enum verdict order[] = {V_AC,  V_PART, V_UNSTABLE, V_FLAG, V_WA,  V_RTE,
+                                         V_MLE, V_TLE,  V_OLE,      V_CE,   V_SEC, V_IE};
     ck_assert_uint_eq(sizeof order / sizeof *order, V_COUNT);
     for (unsigned i = 0; i < V_COUNT; i++)
         for (unsigned k = i; k < V_COUNT; k++) {
@@ -151,7 +160,8 @@ END_TEST
 
 /* Neither our fault nor a doubt is a zero. */
 START_TEST(unscored) {
-    for (int v = 0; v < V_COUNT; v++) ck_assert_int_eq(verdict_scored(v), strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
+    for (int v = 0; v < V_COUNT; v++)
+        ck_assert_int_eq(verdict_scored(v), strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
 }
 END_TEST
 
@@ -163,7 +173,8 @@ START_TEST(several_faults) {
     struct err e = {0};
     struct many_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &source};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    buf_puts(&source, KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH));
+    buf_puts(&source, KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;")
+                          ENTRY(LAUNCH));
     ck_assert(many_grade(&item, 1, 1, &o, &r, &e));
     ck_assert_uint_eq(r.ncases, 3);
     ck_assert_int_eq(r.cases[1].verdict, V_WA);
