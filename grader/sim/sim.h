@@ -40,6 +40,7 @@ struct sim_options {
     unsigned workers;            /* threads for a launch; 0 = one for each core */
     bool sanitize;               /* memory initialisation, races; bounds are always checked */
     bool hostile_schedule;       /* split warps after divergence as hardware may */
+    bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = 2 GiB */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */

@@ -235,6 +235,7 @@ struct mem_memo {
     u32 bits;         /* or of relative: alignment */
     u32 lanes, packed, wavefronts, min_wavefronts, max; /* packed: sectors if perfectly packed */
     u8 valid, shape;  /* SHAPE_… */
+    u8 cost;          /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
     u8 nruns;         /* 0 = not looked at yet; see pattern_runs */
     struct { s32 at; u32 bytes; } run[32]; /* the bytes touched, relative, as stretches without a gap */
     u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */

@@ -35,6 +35,7 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     k->stats = xcalloc(m->nstats, sizeof *k->stats);
     k->memos = xcalloc(m->nstats, sizeof *k->memos);
     for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
+    for (u32 i = 0; i < m->nmems; i++) k->memos[m->mems[i].stat].cost = m->mems[i].merge > MERGED_AWAY ? (u8)m->mems[i].merge : 0;
     for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;
     k->x = (struct exec){.worker = k, .mems = m->mems, .stats = k->stats, .memos = k->memos, .memory = &l->sim->memory,
                          .shared_bytes = l->shared_bytes, .local_bytes = l->thread_local_bytes, .sanitize = l->sanitize,

@@ -276,6 +276,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     bool ok = lay_out_vars(d, shared_at) && emit_body(d, places);
     if (ok) patch_branches(d, places, first_table);
     if (ok) find_unassigned(d);
+    if (ok) merge_memory(d);
     d->nshareds = saved;
     free(places);
     free(d->reads);

@@ -6,6 +6,7 @@
  * decode_lower.c   instructions made of other rows
  * decode_async.c   cp.async, mbarrier, bulk copies
  * decode_matrix.c  mma, wmma, ldmatrix
+ * merge.c          accesses that ptxas makes one of
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/core/core.h"
@@ -87,6 +88,8 @@ bool whole_address(struct decoder *d, const struct ptx_operand *p, ref *out);
 bool put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
 /* The row that an opcode means, modifiers taken off into *dropped, or -1. */
 int row_of(const char *opcode, unsigned *dropped);
+/* Marks what ptxas merges and aggregates in the function just decoded (merge.c). */
+void merge_memory(struct decoder *d);
 /* Notes that an instruction which is decoded into other rows was met (RD rows). */
 void mark_lowered(const char *row_name);
 

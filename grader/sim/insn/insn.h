@@ -159,6 +159,9 @@ enum atom_op {
 #undef ATOM
 };
 
+enum { MERGED_AWAY = 1 };
+enum { AGGREGATE_NEVER, AGGREGATE_ALWAYS, AGGREGATE_WHOLE_WARPS };
+
 struct mem_desc {
     u8 verb, space;
     u8 width;      /* bytes of one element */
@@ -175,7 +178,8 @@ struct mem_desc {
     ref reg[8];    /* destinations of a load, sources of a store; REF_NONE = sink */
     ref operand[2]; /* of an atomic: b, c */
     ref result;    /* of an atomic; REF_NONE for RED */
-    u32 merge;     /* lowering: first op of a merged group carries the group's width in bytes, the others 0 */
+    u32 merge;     /* merge.c: bytes of the merged access that this one stands for, 0 = none, or MERGED_AWAY */
+    u8 aggregate;  /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
 };
 
 /* ---- lane functions, per level of vector instructions ---- */

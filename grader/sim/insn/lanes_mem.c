@@ -120,6 +120,15 @@ static inline void count(u64 *s, struct mem_memo *m, u32 phase, u8 space, u32 sp
     if (m->max > s[STAT_MAX]) s[STAT_MAX] = m->max;
 }
 
+/* An atomic that one lane does for the warp. */
+static void count_aggregated(u64 *s, struct mem_memo *m, u32 phase, u8 space, u32 span) {
+    u64 ops = s[STAT_OPS], serial = s[STAT_SERIAL], most = s[STAT_MAX];
+    count(s, m, phase, space, span);
+    s[STAT_OPS] = ops + 1;
+    s[STAT_SERIAL] = serial + 1;
+    s[STAT_MAX] = most ? most : 1;
+}
+
 /* Fills rel; returns false where lanes lie further apart than 32 bits tell. */
 static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span, s32 *rel) {
     u64 base = ea[__builtin_ctz(mask)], far = 0;
@@ -309,7 +318,7 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
     s32 rel[32];
     u64 base = ea[__builtin_ctz(mask)];
     bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
-    if (near) count(x->stats[stat], m, 0, SPACE_SHARED, span);
+    if (near && d->merge != MERGED_AWAY) count(x->stats[stat], m, 0, SPACE_SHARED, span);
     TRACE(x, o, SPACE_SHARED, stat, ea, mask);
     bool fits = near && shared_fits(x, m, base, span);
     if (!fits) {
@@ -515,7 +524,8 @@ bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc
         ISAFN(pattern_count_far)(x->stats[stat], ea, mask, d->width);
         return false;
     }
-    count(x->stats[stat], m, (u32)base & 31, space, d->width);
+    bool one = m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+    (one ? count_aggregated : count)(x->stats[stat], m, (u32)base & 31, space, d->width);
     if (space == SPACE_SHARED) {
         if (!shared_fits(x, m, base, d->width)) return false;
         if (!x->sanitize) return true;

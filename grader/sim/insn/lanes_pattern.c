@@ -159,7 +159,7 @@ void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 spa
     m->twins = s.twins;
     m->max = s.most; /* what an atomic serialises */
     set_shape(m, rel, mask, span);
-    if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, span);
+    if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, m->cost ? m->cost : span);
     if (space == SPACE_CONST) m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
 }
 

@@ -14,7 +14,7 @@ struct kernel_rig {
 
 struct rig_options {
     unsigned workers; /* 0 = 1 */
-    bool sanitize, hostile;
+    bool sanitize, hostile, ptx_counters;
     uint64_t memory;
     const char *device; /* NULL = h200 */
 };

@@ -1,10 +1,11 @@
 // expect: PART
-// Structures of four words, accessed by member: lanes 4 words apart.
+// Structures of four words, accessed by member: lanes 4 words apart. The compiler would make one access of four, but for
+// volatile.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 
 struct pixel {
-    float r, g, b, a;
+    volatile float r, g, b, a;
 };
 
 __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows, int cols)
@@ -17,7 +18,10 @@ __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restr
         if (col < cols && row + k < rows) {
             float4 v = in[(size_t)(row + k) * cols + col];
             pixel *p = &tile[threadIdx.y + k][threadIdx.x];
-            p->r = v.x, p->g = v.y, p->b = v.z, p->a = v.w;
+            p->r = v.x;
+            p->g = v.y;
+            p->b = v.z;
+            p->a = v.w;
         }
     __syncthreads();
 

@@ -1,17 +1,18 @@
 // expect: PART
-// One global atomic a block, but all lanes queue at the shared one.
+// One global atomic a block, but all lanes queue at the shared one: atomicInc, unlike atomicAdd, is not summed up by the
+// compiler.
 
 __global__ void clear(int *count) { *count = 0; }
 
 __global__ void count_kernel(int *count, const int *data, int value, int n)
 {
-    __shared__ int here;
+    __shared__ unsigned here;
     if (threadIdx.x == 0) here = 0;
     __syncthreads();
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && data[i] == value) atomicAdd(&here, 1);
+    if (i < n && data[i] == value) atomicInc(&here, ~0u);
     __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(count, here);
+    if (threadIdx.x == 0) atomicAdd(count, (int)here);
 }
 
 extern "C" void count_equal(int *count, const int *data, int value, int n)
