@@ -27,7 +27,8 @@ struct row {
 };
 static const struct row rows[] = {
 #define GROUP(name, device, set, source) {name, device, source, set, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-#define CASE(label, file, kernel, gx, gy, bx, by, args, published) {0, 0, 0, 0, label, file, kernel, gx, gy, bx, by, args, published},
+#define CASE(label, file, kernel, gx, gy, bx, by, args, published) {0, 0, 0, -1, label, file, kernel, gx, gy, bx, by, args, published},
+#define CASE_FIT(label, file, kernel, gx, gy, bx, by, args, published) {0, 0, 0, FIT, label, file, kernel, gx, gy, bx, by, args, published},
 #include "grader/tests/timing/cases.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -176,7 +177,7 @@ static void one_row(const struct setting *o, const struct row *r, struct group_s
     bool times = r->published > 0;
     double published = times ? r->published : 1 / -r->published;
     g->published[g->n] = published, g->modelled[g->n++] = us;
-    int set = g->group->set;
+    int set = r->set < 0 ? g->group->set : r->set;
     double ratio = g->modelled[0] / us, told = g->published[0] / published, error = log(us / published), speedup = log(ratio / told);
     if (times) e->time[set][e->ntime[set]++] = factor_error(error);
     if (g->n > 1 && times) e->speedup[set][e->nspeedup[set]++] = factor_error(speedup);
