@@ -72,7 +72,7 @@ $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 # A driver that checks its callers, for the tests of the gpu backend; and the judge of the time model.
 $(B)/tests/libfakecuda.so: grader/tests/fakecuda/fakecuda.c grader/tests/fakecuda/fakecuda.h | $(B)/setup.done
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -Wno-missing-prototypes -Wno-missing-prototypes -fPIC -shared -fvisibility=hidden $< -o $@
+	$(Q)$(CC) $(CFLAGS) -Wno-missing-prototypes -fPIC -shared -fvisibility=hidden $< -o $@
 $(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
