@@ -18,7 +18,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device;
     unsigned workers;
-    bool sanitize, hostile_schedule, leaks, time;
+    bool sanitize, hostile_schedule, leaks, time, ptx_counters;
     double timeout;
     uint64_t memory, budget;
 };
@@ -39,6 +39,7 @@ static const char usage[] =
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
     "  --no-sanitize           do not look for races and uninitialised reads\n"
+    "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
     "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
     "  --memory MIB            device memory (2048)\n"
@@ -97,6 +98,7 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
         if (!strcmp(argv[i], "--")) return i + 1;
         if (!strcmp(argv[i], "--time")) o->time = true;
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
+        else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
         else if (i + 1 == argc) return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
         else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
@@ -161,6 +163,7 @@ static struct server *open_device(void *user, int connection) {
         .device = run->device,
         .workers = o->workers,
         .sanitize = o->sanitize,
+        .ptx_counters = o->ptx_counters,
         .hostile_schedule = o->hostile_schedule,
         .memory_limit = o->memory,
         .time_budget = o->timeout,
