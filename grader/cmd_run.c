@@ -4,6 +4,7 @@
 #include "grader/gpu_device.h"
 #include "grader/many.h"
 #include "grader/progress.h"
+#include "grader/side_by_side.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static bool grade_all(const struct options *o, const struct gpu_device *d, const
 
 /* One device: everything that was chosen. Returns the exit status, -1 on an error. */
 static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list,
-                     unsigned n, struct buf *text, struct json_t **json, struct err *e) {
+                     unsigned n, struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : style_for(1);
     bool ok = grade_all(o, d, list, n, results, e);
@@ -103,6 +104,7 @@ static int on_device(const struct options *o, const struct gpu_device *d, const 
     int status = ok ? exit_status(results, n) : -1;
     if (ok && o->json) *json = write_json(o, d, results, n);
     if (ok && !o->json) write_text(o, d, results, n, &style, text);
+    if (ok) side_by_side_add(rows, d, results, n);
     for (unsigned i = 0; ok && i < n; i++) {
         if (!o->file) progress_note(&results[i]);
         result_free(&results[i]);
@@ -122,19 +124,20 @@ int cmd_run(const struct options *o) {
         err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");
         return complain(&e);
     }
-    struct buf text = {0};
+    struct buf text = {0}, rows = {0};
     struct json_t *json[MAX_DEVICES] = {0};
     int worst = EXIT_PASSED;
     bool ok = true;
     for (unsigned i = 0; ok && i < o->ndevices; i++) {
         if (!o->json && o->ndevices > 1) buf_printf(&text, "== %s ==\n", o->devices[i]->full_name);
-        int status = on_device(o, o->devices[i], list, n, &text, &json[i], &e);
+        int status = on_device(o, o->devices[i], list, n, &text, &rows, &json[i], &e);
         ok = status >= 0;
         if (status > worst) worst = status;
     }
+    if (ok && !o->json && o->ndevices > 1) side_by_side_write(&rows, &text);
     if (ok && o->json) report_json_text(json, o->ndevices, o->seed, &text);
     ok = ok && deliver(o, &text, &e);
-    buf_free(&text);
+    buf_free(&text), buf_free(&rows);
     free(list);
     return ok ? worst : complain(&e);
 }
