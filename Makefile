@@ -2,6 +2,7 @@
 #   make grade    set up, build, grade what is in chapters/ on the default device
 #   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
 #   make          build/grader, build/simgpu and what they need
+#   make bench    how fast the simulator runs
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
 MAKEFLAGS += -j$(shell nproc)
@@ -35,6 +36,8 @@ grader_c  := $(filter-out grader/main.c grader/simgpu.c,$(wildcard grader/*.c))
 chapter_c := $(wildcard chapters/*/*_test.c)
 unit_c    := $(wildcard grader/tests/unit/*.c)
 hostile_c := $(wildcard grader/tests/hostile/*.c)
+bench_c   := $(wildcard grader/tests/bench/*.c)
+bench_cu  := $(wildcard grader/tests/bench/*.cu)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 ISAS := v2 v3 v4
@@ -84,6 +87,15 @@ gpu-report:
 # The table and the ablation of docs/time-model.md.
 time-model: $(B)/tests/judge
 	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing
+# How fast the simulator runs, beside plain C.
+$(B)/tests/bench-ptx/%.ptx: grader/tests/bench/%.cu | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CUDA)/bin/nvcc -ptx -arch=compute_90 -lineinfo $< -o $@
+$(B)/tests/bench: $(call obj,$(bench_c)) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+bench: $(B)/tests/bench $(patsubst grader/tests/bench/%.cu,$(B)/tests/bench-ptx/%.ptx,$(bench_cu))
+	$(Q)$(B)/tests/bench
 $(B)/tests/unit: $(call obj,$(unit_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
@@ -105,5 +117,5 @@ check-hostile: all $(B)/tests/hostile
 clean:
 	rm -rf build
 
-.PHONY: all setup grade check check-hostile clean time-model gpu-report
+.PHONY: all bench setup grade check check-hostile clean time-model gpu-report
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

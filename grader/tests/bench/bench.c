@@ -1,0 +1,191 @@
+/* bench.c — how fast the simulator runs: `make bench`, or build/tests/bench [NAME…].
+ *
+ * Each kernel runs with the sanitizer on and off (counters are always on, they cost nothing to leave out), the best of
+ * several runs; so does the same computation in plain C (plain.c). Results are compared, so that a fast wrong run is no
+ * record. Columns: lane instructions of the launch (PTX level), lane instructions a second with and without the
+ * sanitizer, milliseconds with the sanitizer and of plain C, and how many times plain C's time the two simulated runs
+ * take. */
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/file.h"
+#include "grader/sim/sim.h"
+#include "grader/sim/timing/timing.h"
+#include "grader/tests/bench/bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_BUFFERS = 3, BEST_OF = 5 };
+enum fill { FLOATS, INTS, DOUBLES };
+
+struct bench {
+    const char *name, *file, *kernel;
+    void (*plain)(void *const *buffers, int n);
+    int n;
+    enum fill fill;
+    unsigned nbuffers; /* the last is the result */
+    size_t bytes[MOST_BUFFERS];
+    unsigned grid[2], block[2];
+    bool adds_up;      /* the result is added to, from zero */
+    double tolerance;  /* of the largest element */
+};
+
+enum { M = 1 << 20, K = 1 << 10 };
+static const struct bench benches[] = {
+    {"vector add 4M", "vector_add", "vector_add", plain_vector_add, 4 * M, FLOATS, 3, {16 * M, 16 * M, 16 * M}, {4 * M / 256, 1}, {256, 1}, false, 0},
+    {"SGEMM naive 256", "sgemm", "sgemm_naive", plain_sgemm, 256, FLOATS, 3, {256 * K, 256 * K, 256 * K}, {8, 32}, {32, 8}, false, 1e-5},
+    {"SGEMM naive 512", "sgemm", "sgemm_naive", plain_sgemm, 512, FLOATS, 3, {M, M, M}, {16, 64}, {32, 8}, false, 1e-5},
+    {"SGEMM tiled 256", "sgemm", "sgemm_tiled", plain_sgemm, 256, FLOATS, 3, {256 * K, 256 * K, 256 * K}, {8, 8}, {32, 32}, false, 1e-5},
+    {"SGEMM tiled 512", "sgemm", "sgemm_tiled", plain_sgemm, 512, FLOATS, 3, {M, M, M}, {16, 16}, {32, 32}, false, 1e-5},
+    {"transpose 2048", "transpose", "transpose", plain_transpose, 2048, FLOATS, 2, {16 * M, 16 * M}, {64, 64}, {32, 8}, false, 0},
+    {"transpose padded", "transpose", "transpose_padded", plain_transpose, 2048, FLOATS, 2, {16 * M, 16 * M}, {64, 64}, {32, 8}, false, 0},
+    {"reduction 4M", "reduce", "reduce", plain_reduce, 4 * M, INTS, 2, {16 * M, 4}, {1024, 1}, {256, 1}, true, 0},
+    {"histogram 1M", "histogram", "histogram", plain_histogram, M, INTS, 2, {4 * M, 1024}, {128, 1}, {256, 1}, true, 0},
+    {"n-body 2048", "nbody", "nbody", plain_nbody, 2048, FLOATS, 2, {32 * K, 32 * K}, {16, 1}, {128, 1}, false, 1e-4},
+    {"stencil f64 1024", "stencil", "stencil", plain_stencil, 1024, DOUBLES, 2, {8 * M, 8 * M}, {32, 128}, {32, 8}, false, 1e-15},
+};
+enum { BENCHES = sizeof benches / sizeof *benches };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void fill(void *data, size_t bytes, enum fill how, unsigned seed) {
+    uint64_t x = seed * 0x9e3779b97f4a7c15ull + 1;
+    for (size_t i = 0; i < bytes / (how == DOUBLES ? 8 : 4); i++) {
+        x = x * 6364136223846793005ull + 1442695040888963407ull;
+        uint32_t v = (uint32_t)(x >> 32);
+        if (how == FLOATS) ((float *)data)[i] = (float)(v >> 8) * 0x1p-24f;
+        else if (how == DOUBLES) ((double *)data)[i] = v * 0x1p-32;
+        else ((uint32_t *)data)[i] = v;
+    }
+}
+
+/* ---- the simulator ---- */
+
+struct device {
+    struct sim *sim;
+    struct sim_module *module;
+    struct buf ptx;
+};
+
+static void open_device(struct device *d, const struct bench *b, const char *folder) {
+    struct err e = {0};
+    char path[4200];
+    struct sim_options o = {.device = device_find("h200"), .sanitize = true};
+    snprintf(path, sizeof path, "%s/%s.ptx", folder, b->file);
+    d->ptx = (struct buf){0};
+    if (!file_read(path, 1 << 24, &d->ptx, &e) || !(d->sim = sim_open(&o, &e)) ||
+        !(d->module = sim_load(d->sim, buf_str(&d->ptx), d->ptx.size, &e))) {
+        fprintf(stderr, "bench: %s: %s\n", b->name, e.text);
+        exit(1);
+    }
+}
+
+/* Seconds of the best run; the counters of the last. */
+static double run_simulated(struct device *d, const struct bench *b, void *const *host, bool sanitize, uint64_t *lane_insns) {
+    uint64_t address[MOST_BUFFERS], params[MOST_BUFFERS + 1];
+    double best = INFINITY;
+    unsigned result = b->nbuffers - 1;
+    for (unsigned i = 0; i < b->nbuffers; i++) {
+        params[i] = address[i] = sim_alloc(d->sim, b->bytes[i], "buffer");
+        sim_write(d->sim, address[i], host[i], b->bytes[i]);
+    }
+    memcpy(&params[b->nbuffers], &b->n, 4);
+    sim_set_sanitize(d->sim, sanitize);
+    struct sim_launch l = {.kernel = sim_find_kernel(d->module, b->kernel), .grid = {b->grid[0], b->grid[1], 1},
+                           .block = {b->block[0], b->block[1], 1}, .params = params, .param_bytes = b->nbuffers * 8 + 4};
+    for (int i = 0; i < BEST_OF; i++) {
+        struct sim_result r;
+        if (b->adds_up) sim_fill(d->sim, address[result], 0, b->bytes[result]);
+        double start = now();
+        sim_launch(d->sim, &l, &r);
+        double seconds = now() - start;
+        if (seconds < best) best = seconds;
+        if (r.nreports) fprintf(stderr, "bench: %s: %s\n", b->name, r.reports[0].text), exit(1);
+        *lane_insns = r.counters.thread_inst_executed;
+        sim_result_free(&r);
+    }
+    sim_read(d->sim, address[result], host[result], b->bytes[result]);
+    for (unsigned i = 0; i < b->nbuffers; i++) sim_free(d->sim, address[i]);
+    return best;
+}
+
+static double run_plain(const struct bench *b, void *const *host) {
+    double best = INFINITY;
+    for (int i = 0; i < BEST_OF; i++) {
+        if (b->adds_up) memset(host[b->nbuffers - 1], 0, b->bytes[b->nbuffers - 1]);
+        double start = now();
+        b->plain(host, b->n);
+        double seconds = now() - start;
+        if (seconds < best) best = seconds;
+    }
+    return best;
+}
+
+/* ---- results ---- */
+
+static double element(const struct bench *b, const void *data, size_t i) {
+    return b->fill == FLOATS ? ((const float *)data)[i] : b->fill == DOUBLES ? ((const double *)data)[i] : ((const uint32_t *)data)[i];
+}
+
+static bool agree(const struct bench *b, const void *got, const void *want) {
+    size_t n = b->bytes[b->nbuffers - 1] / (b->fill == DOUBLES ? 8 : 4);
+    double largest = 0, worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        double g = element(b, got, i), w = element(b, want, i);
+        if (fabs(w) > largest) largest = fabs(w);
+        if (!(fabs(g - w) <= worst)) worst = fabs(g - w);
+    }
+    return worst <= b->tolerance * largest;
+}
+
+static bool run_bench(const struct bench *b, const char *folder) {
+    struct device d;
+    struct arena arena = {0};
+    void *host[MOST_BUFFERS], *plain[MOST_BUFFERS];
+    uint64_t lanes = 0;
+    for (unsigned i = 0; i < b->nbuffers; i++) {
+        host[i] = arena_alloc(&arena, b->bytes[i]);
+        plain[i] = arena_alloc(&arena, b->bytes[i]);
+        fill(host[i], b->bytes[i], b->fill, i);
+        memcpy(plain[i], host[i], b->bytes[i]);
+    }
+    open_device(&d, b, folder);
+    double on = run_simulated(&d, b, host, true, &lanes), off = run_simulated(&d, b, host, false, &lanes), c = run_plain(b, plain);
+    bool same = agree(b, host[b->nbuffers - 1], plain[b->nbuffers - 1]);
+    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x%s\n", b->name, (double)lanes * 1e-6, (double)lanes / on * 1e-9,
+           (double)lanes / off * 1e-9, on * 1e3, c * 1e3, on / c, off / c, same ? "" : "   WRONG RESULT");
+    sim_close(d.sim);
+    buf_free(&d.ptx);
+    arena_free(&arena);
+    return same;
+}
+
+static bool is_wanted(const struct bench *b, int argc, char **argv) {
+    bool any = argc < 2;
+    for (int i = 1; i < argc; i++) any |= strstr(b->name, argv[i]) != NULL;
+    return any;
+}
+
+int main(int argc, char **argv) {
+    char folder[4096];
+    ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (n < 0) return perror("/proc/self/exe"), 1;
+    folder[n] = 0;
+    bool ok = true;
+    printf("%ld cores; lane instructions a second with counters, and with and without the sanitizer; ratio to plain C, one thread, -O2\n",
+           sysconf(_SC_NPROCESSORS_ONLN));
+    printf("%-18s %10s %12s %12s %12s %11s %9s %8s\n", "kernel", "lane insns", "sanitizer", "without", "sanitizer", "plain C", "ratio", "without");
+    strcat(folder, "-ptx");
+    for (unsigned i = 0; i < BENCHES; i++)
+        if (is_wanted(&benches[i], argc, argv)) ok &= run_bench(&benches[i], folder);
+    return ok ? 0 : 1;
+}
