@@ -1,29 +1,43 @@
-/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas below, and the
- * formulas with the counters: a student whose numbers match has predicted what the simulated GPU counts. */
+/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas
+ * below, and the formulas with the counters: a student whose numbers match has predicted what the simulated
+ * GPU counts. */
 #include "common/exercise_fill.h"
 
 enum { N, STEPS };
 enum { ANSWERS, Y, X, W };
 enum { SCALE_ADD, HORNER, SMOOTH, KERNELS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
-static size_t count_y(const struct ex_case *c) { return KERNELS * count(c); }
-static size_t count_answers(const struct ex_case *c) { (void)c; return 3 * KERNELS; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[N];
+}
+static size_t count_y(const struct ex_case *c) {
+    return KERNELS * count(c);
+}
+static size_t count_answers(const struct ex_case *c) {
+    (void)c;
+    return 3 * KERNELS;
+}
 
 /* Data sheets: H200, 67 TFLOP/s and 4.8 TB/s; T4, 8.1 TFLOP/s and 320 GB/s. Variant 1 is the T4. */
-static double peak_flops(const struct ex_case *c, struct ex_rng *r) { (void)r; return c->variant == 1 ? 8.1e12 : 67e12; }
-static double peak_bytes(const struct ex_case *c, struct ex_rng *r) { (void)r; return c->variant == 1 ? 320e9 : 4.8e12; }
+static double peak_flops(const struct ex_case *c, struct ex_rng *r) {
+    (void)r;
+    return c->variant == 1 ? 8.1e12 : 67e12;
+}
+static double peak_bytes(const struct ex_case *c, struct ex_rng *r) {
+    (void)r;
+    return c->variant == 1 ? 320e9 : 4.8e12;
+}
 
-static double kernel_flops(const struct ex_case *c, int kernel)
-{
+static double kernel_flops(const struct ex_case *c, int kernel) {
     return 2.0 * count(c) * (kernel == HORNER ? c->dim[STEPS] : 1);
 }
 
 /* x once and y once; scale_add reads w besides. smooth's neighbours are on the chip already. */
-static double kernel_bytes(const struct ex_case *c, int kernel) { return (kernel == SCALE_ADD ? 12.0 : 8.0) * count(c); }
+static double kernel_bytes(const struct ex_case *c, int kernel) {
+    return (kernel == SCALE_ADD ? 12.0 : 8.0) * count(c);
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[X], *w = host[W];
     double *answers = want[ANSWERS], *y = want[Y];
     long n = c->dim[N];
@@ -41,17 +55,18 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* y: |values| <= 3. One rounding (scale_add), two (smooth), or a sum whose old error halves at each step: at most
- * 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are whole numbers, or ratios far from 1. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* y: |values| <= 3. One rounding (scale_add), two (smooth), or a sum whose old error halves at each step: at
+ * most 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are whole numbers, or ratios
+ * far from 1. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)c, (void)host, (void)index, (void)want;
     return arg == Y ? 6 * EX_ROUND32 : 0;
 }
 
-static double bytes(const struct ex_case *c) { return 28.0 * count(c); }
-static double flops(const struct ex_case *c)
-{
+static double bytes(const struct ex_case *c) {
+    return 28.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
     return kernel_flops(c, SCALE_ADD) + kernel_flops(c, HORNER) + kernel_flops(c, SMOOTH);
 }
 
@@ -76,36 +91,34 @@ static const struct ex_case cases[] = {
     {{257, 200}, 1, "50 FLOP/byte"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-START_TEST(formulas_equal_the_counters)
-{
+START_TEST(formulas_equal_the_counters) {
     double total = flops(&ex_current()->technique_case);
-    ex_at_most_per("flops_f32", total, "predicted operation", 1, "the kernels do what they did when they were handed out");
-    ex_at_least_per("flops_f32", total, "predicted operation", 1, "the kernels do what they did when they were handed out");
+    ex_at_most_per("flops_f32", total, "predicted operation", 1,
+                   "the kernels do what they did when they were handed out");
+    ex_at_least_per("flops_f32", total, "predicted operation", 1,
+                    "the kernels do what they did when they were handed out");
 }
 END_TEST
 
-START_TEST(each_result_is_written_once)
-{
+START_TEST(each_result_is_written_once) {
     ex_at_most_per("thread_stores", count_y(&ex_current()->technique_case) + 9, "result", 1,
                    "the predicted bytes have each result written once");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, formulas_equal_the_counters);
     tcase_add_test(technique, each_result_is_written_once);
 }
 
-EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 64}},
-         .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 80, .technique = 20, .speed = 0}, .tests = tests,
-         .baseline = "1-counted");
+EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{4096, 64}}, .timed = {{1 << 18, 64}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 80, .technique = 20, .speed = 0}, .tests = tests, .baseline = "1-counted");

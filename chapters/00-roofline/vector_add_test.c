@@ -3,24 +3,28 @@
 
 enum { N, BLOCKS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[N];
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *a = host[1], *b = host[2];
     double *out = want[0];
     for (long i = 0; i < c->dim[N]; i++) out[i] = (double)a[i] + b[i];
 }
 
 /* One rounding. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)c, (void)host, (void)arg, (void)index;
     return EX_ROUND32 * fabs(want);
 }
 
-static double bytes(const struct ex_case *c) { return 12.0 * count(c); }
-static double flops(const struct ex_case *c) { return count(c); }
+static double bytes(const struct ex_case *c) {
+    return 12.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -42,45 +46,44 @@ static const struct ex_case cases[] = {
     {{100001, 16}, .label = "each thread has several elements"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
     ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
 }
 END_TEST
 
-/* A thread's set-up (parameters, index, addresses) is about 20 instructions, and one element's share of a loop about
- * 9. With 2^20 elements and 64 blocks a thread has 16 elements or more: 11 to 13. One element a thread: 22. */
-START_TEST(threads_are_reused)
-{
+/* A thread's set-up (parameters, index, addresses) is about 20 instructions, and one element's share of a
+ * loop about
+ * 9. With 2^20 elements and 64 blocks a thread has 16 elements or more: 11 to 13. One element a thread: 22.
+ */
+START_TEST(threads_are_reused) {
     ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 16,
                    "a thread that goes on to its next element does not pay for its set-up again");
 }
 END_TEST
 
-START_TEST(the_grid_is_as_given)
-{
-    ex_at_most("blocks", ex_current()->technique_case.dim[BLOCKS], "the caller knows how many blocks the device runs at once");
+START_TEST(the_grid_is_as_given) {
+    ex_at_most("blocks", ex_current()->technique_case.dim[BLOCKS],
+               "the caller knows how many blocks the device runs at once");
 }
 END_TEST
 
-START_TEST(nothing_is_moved_twice)
-{
+START_TEST(nothing_is_moved_twice) {
     ex_at_most_per("thread_loads", elements(), "element", 2, "a and b are read once");
     ex_at_most_per("thread_stores", elements(), "element", 1, "out is written once");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, accesses_are_coalesced);
     tcase_add_test(technique, threads_are_reused);
@@ -89,6 +92,8 @@ static void tests(TCase *correctness, TCase *technique)
 }
 
 EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 64}},
-         .timed = {{1 << 22, 1056}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-one-block");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 20, 64}}, .timed = {{1 << 22, 1056}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests,
+         .baseline = "1-one-block");

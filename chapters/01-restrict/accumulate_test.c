@@ -3,26 +3,29 @@
 
 enum { ROWS, INNER, COLS }; /* n, k, m */
 
-static size_t count_c(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
-static size_t count_a(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[INNER]; }
-static size_t count_b(const struct ex_case *c) { return (size_t)c->dim[INNER] * c->dim[COLS]; }
+static size_t count_c(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS];
+}
+static size_t count_a(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[INNER];
+}
+static size_t count_b(const struct ex_case *c) {
+    return (size_t)c->dim[INNER] * c->dim[COLS];
+}
 
-/* Overflow is undefined, so no sum may leave 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536. The sums do leave
- * the 24 bits that a float holds exactly, so that an accumulator of that type is found out. */
-static void fill_factor(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+/* Overflow is undefined, so no sum may leave 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536. The sums do
+ * leave the 24 bits that a float holds exactly, so that an accumulator of that type is found out. */
+static void fill_factor(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++) ((int32_t *)data)[i] = (int32_t)ex_range(r, -2000, 2000);
 }
 
-static void fill_start(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill_start(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++) ((int32_t *)data)[i] = (int32_t)ex_range(r, -1000000, 1000000);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *a = host[1], *b = host[2];
     int64_t *out = want[0];
     long n = c->dim[ROWS], k = c->dim[INNER], m = c->dim[COLS];
@@ -31,8 +34,12 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             for (long j = 0; j < m; j++) out[i * m + j] += (int64_t)a[i * k + l] * b[l * m + j];
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * (2.0 * count_c(c) + count_a(c) + count_b(c)); }
-static double flops(const struct ex_case *c) { return 2.0 * count_c(c) * c->dim[INNER]; }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (2.0 * count_c(c) + count_a(c) + count_b(c));
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * count_c(c) * c->dim[INNER];
+}
 
 static const struct ex_arg args[] = {
     {.name = "c", .role = EX_INOUT, .type = EX_I32, .count = count_c, .shape = {1, 3}, .fill = fill_start},
@@ -59,17 +66,19 @@ static const struct ex_case cases[] = {
     {{70001, 1, 2}, .label = "more rows than a grid has in y"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double outputs(void) { return count_c(&ex_current()->technique_case); }
-static double steps(void) { return outputs() * ex_current()->technique_case.dim[INNER]; }
+static double outputs(void) {
+    return count_c(&ex_current()->technique_case);
+}
+static double steps(void) {
+    return outputs() * ex_current()->technique_case.dim[INNER];
+}
 
-START_TEST(one_store_per_output)
-{
+START_TEST(one_store_per_output) {
     ex_at_most_per("thread_stores", outputs(), "output element", 1,
                    "a running sum that lives in a register reaches global memory once, at the end");
     ex_at_most_per("atomic_operations", outputs(), "output element", 0,
@@ -77,35 +86,36 @@ START_TEST(one_store_per_output)
 }
 END_TEST
 
-/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the factors and C. */
-START_TEST(no_reload_of_the_sum)
-{
+/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the factors and
+ * C. */
+START_TEST(no_reload_of_the_sum) {
     double k = ex_current()->technique_case.dim[INNER];
     ex_at_most_per("thread_loads", outputs(), "output element", 2 * k + 1,
                    "each output needs k elements of A, k of B and its own first value, nothing twice");
 }
 END_TEST
 
-/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared memory. A tiled
- * product stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there, one a step. */
-START_TEST(sum_is_in_a_register)
-{
-    ex_at_most("local_requests", 0, "a sum in local memory is stored at each step, like one in global memory");
+/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared memory. A
+ * tiled product stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there, one a
+ * step. */
+START_TEST(sum_is_in_a_register) {
+    ex_at_most("local_requests", 0,
+               "a sum in local memory is stored at each step, like one in global memory");
     ex_at_most_per("shared_requests_store", steps() / 32, "warp-wide step", 0.25,
                    "a sum in shared memory is stored at each step too; a register costs nothing");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, one_store_per_output);
     tcase_add_test(technique, no_reload_of_the_sum);
     tcase_add_test(technique, sum_is_in_a_register);
 }
 
-EXERCISE(accumulate, .chapter = "01-restrict", .title = "Integer matrix product that keeps its sum in a register",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
-         .baseline = "1-unqualified");
+EXERCISE(accumulate, .chapter = "01-restrict",
+         .title = "Integer matrix product that keeps its sum in a register", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30},
+         .tests = tests, .baseline = "1-unqualified");

@@ -1,23 +1,31 @@
-/* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may be a row of x. */
+/* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may be a row
+ * of x. */
 #include "common/exercise_fill.h"
 
 enum { SIGNALS, LENGTH, ROW }; /* ROW: which row of x is the level, where variant is 1 */
 enum { LEVEL, X, RATE };       /* arguments */
 
-static size_t count_signals(const struct ex_case *c) { return (size_t)c->dim[SIGNALS]; }
-static size_t count_x(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
-static int level_in_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
-static size_t level_offset(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[ROW]; }
+static size_t count_signals(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS];
+}
+static size_t count_x(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS] * c->dim[LENGTH];
+}
+static int level_in_x(const struct ex_case *c) {
+    return c->variant == 1 ? X + 1 : 0;
+}
+static size_t level_offset(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS] * c->dim[ROW];
+}
 
-static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++) ((float *)data)[i] = (float)ex_uniform(r, 0.1, 0.9);
 }
 
-/* The program's own order: what a step stores in the level is what a later step reads from x, if that is the place. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+/* The program's own order: what a step stores in the level is what a later step reads from x, if that is the
+ * place. */
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     double *level = want[LEVEL], *x = want[X];
     const float *rate = host[RATE];
     long signals = c->dim[SIGNALS], length = c->dim[LENGTH], row = c->variant == 1 ? c->dim[ROW] : -1;
@@ -29,19 +37,27 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u, times rate < 1)
- * and the sum (u), and carries the old error on with a factor below 1: at most 3u a step; one more for slack. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u, times
+ * rate < 1) and the sum (u), and carries the old error on with a factor below 1: at most 3u a step; one more
+ * for slack. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)index, (void)want;
     return arg == RATE ? 0 : 4 * EX_ROUND32 * (c->dim[LENGTH] + 1);
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * (count_x(c) + 3 * count_signals(c)); }
-static double flops(const struct ex_case *c) { return 3.0 * count_x(c); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (count_x(c) + 3 * count_signals(c));
+}
+static double flops(const struct ex_case *c) {
+    return 3.0 * count_x(c);
+}
 
 static const struct ex_arg args[] = {
-    {.name = "level", .role = EX_INOUT, .type = EX_F32, .count = count_signals, .alias = level_in_x,
+    {.name = "level",
+     .role = EX_INOUT,
+     .type = EX_F32,
+     .count = count_signals,
+     .alias = level_in_x,
      .alias_offset = level_offset},
     {.name = "x", .role = EX_INOUT, .type = EX_F32, .count = count_x},
     {.name = "rate", .role = EX_IN, .type = EX_F32, .count = count_signals, .fill = fill_rate},
@@ -62,28 +78,24 @@ static const struct ex_case cases[] = {
     {{129, 17, 6}, 1, "the level is a row in the middle of x"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
 /* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02. */
-START_TEST(rate_is_loaded_once)
-{
+START_TEST(rate_is_loaded_once) {
     ex_at_most_per("thread_loads", count_x(&ex_current()->technique_case), "sample", 1.125,
                    "each sample is needed once, and the rate once for all samples of its signal");
 }
 END_TEST
 
-START_TEST(samples_are_coalesced)
-{
+START_TEST(samples_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring signals lie side by side, so a warp's samples are 4 sectors");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, rate_is_loaded_once);
     tcase_add_test(technique, samples_are_coalesced);
@@ -91,5 +103,6 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every caller keeps", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1024, 64}},
-         .timed = {{65536, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-unqualified");
+         .timed = {{65536, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests,
+         .baseline = "1-unqualified");

@@ -1,19 +1,22 @@
-// read_only: n complex numbers, given as real and imaginary parts, each multiplied by the same complex number.
+// read_only: n complex numbers, given as real and imaginary parts, each multiplied by the same complex
+// number.
 
-__global__ void rotate(float *out_re, float *out_im, const float *re, const float *im, const float *rotation, int n)
-{
+__global__ void rotate(float *out_re, float *out_im, const float *re, const float *im, const float *rotation,
+                       int n) {
     int step = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-        // TODO: these two lines need two loads each time round; eight are made. Which store stands in between?
+        // TODO: these two lines need two loads each time round; eight are made. Which store stands in
+        // between?
         out_re[i] = re[i] * rotation[0] - im[i] * rotation[1];
         out_im[i] = re[i] * rotation[1] + im[i] * rotation[0];
     }
 }
 
-extern "C" void read_only(float *out_re, float *out_im, const float *re, const float *im, const float *rotation, int n)
-{
+extern "C" void read_only(float *out_re, float *out_im, const float *re, const float *im,
+                          const float *rotation, int n) {
     if (n == 0) return;
-    const int threads = 256, most_blocks = 1024; // enough to fill a large GPU; a thread then handles several numbers
-    int blocks = (n + threads - 1) / threads;
-    rotate<<<blocks < most_blocks ? blocks : most_blocks, threads>>>(out_re, out_im, re, im, rotation, n);
+    const int threads = 256;
+    const int most_blocks = 1024; // enough to fill a large GPU; a thread then handles several numbers
+    int blocks = min((n + threads - 1) / threads, most_blocks);
+    rotate<<<blocks, threads>>>(out_re, out_im, re, im, rotation, n);
 }

@@ -1,11 +1,15 @@
 /* read_only_test.c — (out_re, out_im)[i] = (re, im)[i] * (rotation[0] + i rotation[1]); nothing overlaps. */
 #include "common/exercise_fill.h"
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t count_rotation(const struct ex_case *c) { (void)c; return 2; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static size_t count_rotation(const struct ex_case *c) {
+    (void)c;
+    return 2;
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *re = host[2], *im = host[3], *rotation = host[4];
     double *out_re = want[0], *out_im = want[1], cosine = rotation[0], sine = rotation[1];
     for (long i = 0; i < c->dim[0]; i++) {
@@ -16,14 +20,17 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 
 /* Two products and a sum, with or without fused operations: at most three roundings, each of a term that is
  * bounded by |re| + |im|, since the rotation's parts are below 1. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)c, (void)arg, (void)want;
     return 3 * EX_ROUND32 * (fabs(((float *)host[2])[index]) + fabs(((float *)host[3])[index]));
 }
 
-static double bytes(const struct ex_case *c) { return 16.0 * count(c); }
-static double flops(const struct ex_case *c) { return 6.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 16.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return 6.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out_re", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -45,32 +52,30 @@ static const struct ex_case cases[] = {
     {{262145}, .label = "one more than a whole grid of 1024 blocks of 256"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double numbers(void) { return count(&ex_current()->technique_case); }
+static double numbers(void) {
+    return count(&ex_current()->technique_case);
+}
 
-/* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the skeleton's grid
- * those are 4: 2.5. One number a thread gives 4, both parts reloaded after the first store 8. */
-START_TEST(loads_are_not_repeated)
-{
+/* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the skeleton's
+ * grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the first store 8. */
+START_TEST(loads_are_not_repeated) {
     ex_at_most_per("thread_loads", numbers(), "number", 2.75,
                    "re and im are needed once a number, the rotation once for all the numbers of a thread");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring threads read neighbouring numbers: 4 sectors a request");
     ex_coalesced_stores(1.125, "neighbouring threads write neighbouring numbers: 4 sectors a request");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, loads_are_not_repeated);
     tcase_add_test(technique, accesses_are_coalesced);
@@ -79,4 +84,5 @@ static void tests(TCase *correctness, TCase *technique)
 EXERCISE(read_only, .chapter = "01-restrict", .title = "Loads that need not be repeated", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20}},
          .timed = {{1 << 22}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-unqualified");
+         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests,
+         .baseline = "1-unqualified");

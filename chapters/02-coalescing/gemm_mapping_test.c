@@ -23,37 +23,33 @@ static const struct ex_case cases[] = {
     {{64, 64, 64}, .label = "square"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B (4): 2.5 on average. Blocks
- * 16 wide give 2 and 2 x 2. With x down a column: 32 and 1, 16.5 on average. The limit is the packed ideal's (4)
- * and an eighth, which nothing that strides can meet. */
-START_TEST(reads_are_coalesced)
-{
+/* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B (4): 2.5 on
+ * average. Blocks 16 wide give 2 and 2 x 2. With x down a column: 32 and 1, 16.5 on average. The limit is the
+ * packed ideal's (4) and an eighth, which nothing that strides can meet. */
+START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(1.125, "a warp needs one element of A and 32 neighbours of B, or less");
 }
 END_TEST
 
-START_TEST(writes_are_coalesced)
-{
+START_TEST(writes_are_coalesced) {
     ex_coalesced_stores(1.125, "a warp's 32 results are neighbours in a row of C: 4 sectors");
 }
 END_TEST
 
-/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32 products. */
-START_TEST(sectors_are_shared_by_a_warp)
-{
-    ex_at_most_per("sectors_load", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product", 5.5,
-                   "32 products that share an element of A need 1 sector of A and 4 of B");
+/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32
+ * products. */
+START_TEST(sectors_are_shared_by_a_warp) {
+    ex_at_most_per("sectors_load", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product",
+                   5.5, "32 products that share an element of A need 1 sector of A and 4 of B");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, reads_are_coalesced);
     tcase_add_test(technique, writes_are_coalesced);
@@ -61,7 +57,8 @@ static void tests(TCase *correctness, TCase *technique)
 }
 
 EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 64, 96}},
-         .timed = {{512, 128, 512}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
-         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 40, .technique = 30, .speed = 30},
-         .tests = tests, .baseline = "1-rows-along-x");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{128, 64, 96}}, .timed = {{512, 128, 512}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-rows-along-x");

@@ -6,25 +6,28 @@
 enum { N, STEPS };
 enum { PX, PY, VX, VY, MASS, FIELDS = 16 };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[N] * FIELDS; }
-static double dt(const struct ex_case *c, struct ex_rng *r) { (void)c, (void)r; return 0.1f; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[N] * FIELDS;
+}
+static double dt(const struct ex_case *c, struct ex_rng *r) {
+    (void)c, (void)r;
+    return 0.1f;
+}
 
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++)
         ((float *)data)[i] = (float)(i % FIELDS == MASS ? ex_uniform(r, 1, 2) : ex_uniform(r, -1, 1));
 }
 
 /* x at i - 1, i, i + 1, with walls at 0. */
-static double pull(const double *p, long n, long i, int field)
-{
-    double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0, right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
+static double pull(const double *p, long n, long i, int field) {
+    double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0,
+           right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
     return left - 2 * p[i * FIELDS + field] + right;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     double *p = want[0], step = *(float *)host[3];
     long n = c->dim[N];
     for (long s = 0; s < c->dim[STEPS]; s++) {
@@ -39,18 +42,23 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* A step rounds at most 8 times, values of magnitude up to about 3; an error e in v and x becomes at most that of the
- * map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22: 8u * 3 a step, grown by 1.25 a step. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* A step rounds at most 8 times, values of magnitude up to about 3; an error e in v and x becomes at most
+ * that of the map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22: 8u * 3 a step, grown
+ * by 1.25 a step. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)want;
     if (index % FIELDS >= MASS) return 0;
     return 24 * EX_ROUND32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
 }
 
-/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads x, v and writes x. */
-static double bytes(const struct ex_case *c) { return 4.0 * (7 + 6) * c->dim[N] * c->dim[STEPS]; }
-static double flops(const struct ex_case *c) { return 15.0 * c->dim[N] * c->dim[STEPS]; }
+/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads x, v and
+ * writes x. */
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (7 + 6) * c->dim[N] * c->dim[STEPS];
+}
+static double flops(const struct ex_case *c) {
+    return 15.0 * c->dim[N] * c->dim[STEPS];
+}
 
 static const struct ex_arg args[] = {
     {.name = "state", .role = EX_INOUT, .type = EX_F32, .count = count, .fill = fill},
@@ -70,36 +78,36 @@ static const struct ex_case cases[] = {
     {{1009, 8}, .label = "a prime"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* 16 steps on separate arrays: 4 sectors a request, 5 for the neighbours that start one float off; and, once, the
- * conversion from and to structures, whose plain version strides (32 sectors a request): 1.2 to 1.4 times the ideal in
- * all. On structures throughout: 8 times. One field left in a structure: above 2. */
-START_TEST(reads_are_coalesced)
-{
-    ex_coalesced_loads(1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
+/* 16 steps on separate arrays: 4 sectors a request, 5 for the neighbours that start one float off; and, once,
+ * the conversion from and to structures, whose plain version strides (32 sectors a request): 1.2 to 1.4 times
+ * the ideal in all. On structures throughout: 8 times. One field left in a structure: above 2. */
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(
+        1.5,
+        "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
 }
 END_TEST
 
-START_TEST(writes_are_coalesced)
-{
-    ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
+START_TEST(writes_are_coalesced) {
+    ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
+                             "spread over 2048 if not");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, reads_are_coalesced);
     tcase_add_test(technique, writes_are_coalesced);
 }
 
-EXERCISE(particles, .chapter = "02-coalescing", .title = "From an array of structures to a structure of arrays",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{8192, 16}}, .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+EXERCISE(particles, .chapter = "02-coalescing",
+         .title = "From an array of structures to a structure of arrays", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{8192, 16}},
+         .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
          .baseline = "1-structures");

@@ -1,8 +1,7 @@
-// pitched_rows: `steps` times, each element becomes half of itself and a quarter of each neighbour above and below.
-// in and out are rows x cols without gaps.
+// pitched_rows: `steps` times, each element becomes half of itself and a quarter of each neighbour above and
+// below. in and out are rows x cols without gaps.
 
-__global__ void smooth(float *__restrict__ to, const float *__restrict__ from, int rows, int cols)
-{
+__global__ void smooth(float *__restrict__ to, const float *__restrict__ from, int rows, int cols) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= rows || col >= cols) return;
@@ -13,14 +12,12 @@ __global__ void smooth(float *__restrict__ to, const float *__restrict__ from, i
     to[e] = 0.5f * from[e] + 0.25f * (above + below);
 }
 
-__global__ void copy(float *__restrict__ to, const float *__restrict__ from, size_t n)
-{
+__global__ void copy(float *__restrict__ to, const float *__restrict__ from, size_t n) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = from[i];
 }
 
-extern "C" void pitched_rows(float *out, const float *in, int rows, int cols, int steps)
-{
+extern "C" void pitched_rows(float *out, const float *in, int rows, int cols, int steps) {
     size_t n = (size_t)rows * cols;
     if (n == 0) return;
     if (steps == 0) {

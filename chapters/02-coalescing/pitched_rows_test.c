@@ -1,4 +1,5 @@
-/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a sector. */
+/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a
+ * sector. */
 #include "common/exercise_fill.h"
 
 #include <stdlib.h>
@@ -6,19 +7,20 @@
 
 enum { ROWS, COLS, STEPS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS];
+}
 
-static void step(double *to, const double *from, long rows, long cols)
-{
+static void step(double *to, const double *from, long rows, long cols) {
     for (long r = 0; r < rows; r++)
         for (long col = 0; col < cols; col++) {
-            double above = r > 0 ? from[(r - 1) * cols + col] : 0, below = r + 1 < rows ? from[(r + 1) * cols + col] : 0;
+            double above = r > 0 ? from[(r - 1) * cols + col] : 0,
+                   below = r + 1 < rows ? from[(r + 1) * cols + col] : 0;
             to[r * cols + col] = 0.5 * from[r * cols + col] + 0.25 * (above + below);
         }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
     double *now = want[0], *before = calloc(count(c) + 1, sizeof *before);
     if (!before) abort();
@@ -31,14 +33,17 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 }
 
 /* The weights add up to at most 1, so values stay below 1 and old errors do not grow: 3 roundings a step. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return 3 * EX_ROUND32 * c->dim[STEPS];
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c) * c->dim[STEPS]; }
-static double flops(const struct ex_case *c) { return 4.0 * count(c) * c->dim[STEPS]; }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c) * c->dim[STEPS];
+}
+static double flops(const struct ex_case *c) {
+    return 4.0 * count(c) * c->dim[STEPS];
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
@@ -62,24 +67,22 @@ static const struct ex_case cases[] = {
     {{64, 64, 3}, .label = "nothing to pad"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* 1001 columns: seven of eight rows start inside a sector, a warp's 128 bytes then touch 5 sectors, 1.21 times the ideal
- * in all. With padded rows, only the first step's loads and the last one's stores do: 1.01 over 16 steps. */
-START_TEST(rows_start_on_a_boundary)
-{
+/* 1001 columns: seven of eight rows start inside a sector, a warp's 128 bytes then touch 5 sectors, 1.21
+ * times the ideal in all. With padded rows, only the first step's loads and the last one's stores do: 1.01
+ * over 16 steps. */
+START_TEST(rows_start_on_a_boundary) {
     ex_coalesced_loads(1.06, "32 floats that start on a boundary are 4 sectors, anywhere else 5");
     ex_coalesced_stores(1.06, "32 floats that start on a boundary are 4 sectors, anywhere else 5");
 }
 END_TEST
 
 /* The other way to have fewer sectors a request is to have more requests. */
-START_TEST(nothing_is_moved_twice)
-{
+START_TEST(nothing_is_moved_twice) {
     const struct ex_case *c = &ex_current()->technique_case;
     double elements = (double)count(c) * c->dim[STEPS];
     ex_at_most_per("thread_loads", elements, "element and step", 3.2, "an element and its two neighbours");
@@ -87,14 +90,15 @@ START_TEST(nothing_is_moved_twice)
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, rows_start_on_a_boundary);
     tcase_add_test(technique, nothing_is_moved_twice);
 }
 
 EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{40, 1001, 16}},
-         .timed = {{250, 1001, 8}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-compact");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{40, 1001, 16}}, .timed = {{250, 1001, 8}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests,
+         .baseline = "1-compact");

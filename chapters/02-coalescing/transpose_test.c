@@ -3,10 +3,11 @@
 
 enum { ROWS, COLS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS];
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
     double *out = want[0];
     long rows = c->dim[ROWS], cols = c->dim[COLS];
@@ -14,7 +15,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         for (long col = 0; col < cols; col++) out[col * rows + row] = in[row * cols + col];
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {COLS + 1, ROWS + 1}},
@@ -38,38 +41,38 @@ static const struct ex_case cases[] = {
     {{129, 255}, .label = "around powers of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* Limits: an eighth above what the lanes need when packed (4 for a warp of floats). The technique size is a multiple of
- * 32 both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the slack is for versions
- * whose tiles do not fall on such boundaries. Between 4.5 and 32 lies nothing that coalesces. */
-START_TEST(reads_are_coalesced)
-{
-    ex_coalesced_loads(1.125, "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
+/* Limits: an eighth above what the lanes need when packed (4 for a warp of floats). The technique size is a
+ * multiple of 32 both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the
+ * slack is for versions whose tiles do not fall on such boundaries. Between 4.5 and 32 lies nothing that
+ * coalesces. */
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125,
+                       "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }
 END_TEST
 
-START_TEST(writes_are_coalesced)
-{
-    ex_coalesced_stores(1.125, "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
+START_TEST(writes_are_coalesced) {
+    ex_coalesced_stores(1.125,
+                        "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }
 END_TEST
 
 /* Coalesced copies to a temporary and back could feed the limits above while the work is done twice. */
-START_TEST(moves_each_element_once)
-{
+START_TEST(moves_each_element_once) {
     double elements = count(&ex_current()->technique_case);
-    ex_at_most_per("sectors_load", elements / 8, "sector of the input", 1.125, "each sector of `in` is needed once");
-    ex_at_most_per("sectors_store", elements / 8, "sector of the output", 1.125, "each sector of `out` is written once");
+    ex_at_most_per("sectors_load", elements / 8, "sector of the input", 1.125,
+                   "each sector of `in` is needed once");
+    ex_at_most_per("sectors_store", elements / 8, "sector of the output", 1.125,
+                   "each sector of `out` is written once");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, reads_are_coalesced);
     tcase_add_test(technique, writes_are_coalesced);
@@ -79,4 +82,5 @@ static void tests(TCase *correctness, TCase *technique)
 EXERCISE(transpose, .chapter = "02-coalescing", .title = "Transpose with both sides coalesced", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 512}},
          .timed = {{2048, 2048}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-coalesced-reads");
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-coalesced-reads");

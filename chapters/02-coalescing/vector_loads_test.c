@@ -1,30 +1,38 @@
-/* vector_loads_test.c — a part of an array is scaled; it starts anywhere, and both ends may be off a 16-byte boundary. */
+/* vector_loads_test.c — a part of an array is scaled; it starts anywhere, and both ends may be off a 16-byte
+ * boundary. */
 #include "common/exercise_fill.h"
 
 #include <stdbool.h>
 
 enum { START, N, AFTER }; /* elements before, within and after the part */
 
-static size_t count(const struct ex_case *c) { return (size_t)(c->dim[START] + c->dim[N] + c->dim[AFTER]); }
-static double factor(const struct ex_case *c, struct ex_rng *r) { (void)c; return ex_uniform(r, 2, 3); }
+static size_t count(const struct ex_case *c) {
+    return (size_t)(c->dim[START] + c->dim[N] + c->dim[AFTER]);
+}
+static double factor(const struct ex_case *c, struct ex_rng *r) {
+    (void)c;
+    return ex_uniform(r, 2, 3);
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
     double *out = want[0], by = *(float *)host[2];
     for (long i = c->dim[START]; i < c->dim[START] + c->dim[N]; i++) out[i] = by * in[i];
 }
 
 /* One rounding; outside the part, none. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg;
     bool inside = index >= (size_t)c->dim[START] && index < (size_t)(c->dim[START] + c->dim[N]);
     return inside ? EX_ROUND32 * fabs(want) : 0;
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * c->dim[N]; }
-static double flops(const struct ex_case *c) { return c->dim[N]; }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * c->dim[N];
+}
+static double flops(const struct ex_case *c) {
+    return c->dim[N];
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_INOUT, .type = EX_F32, .count = count},
@@ -51,38 +59,39 @@ static const struct ex_case cases[] = {
     {{7, 4099, 1}, .label = "several blocks"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return ex_current()->technique_case.dim[N]; }
+static double elements(void) {
+    return ex_current()->technique_case.dim[N];
+}
 
-/* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at both ends of
- * 262 144. Pairs would need a half. */
-START_TEST(sixteen_bytes_a_lane)
-{
-    ex_at_most_per("thread_loads", elements(), "element", 0.26, "a lane that loads 16 bytes serves four elements");
-    ex_at_most_per("thread_stores", elements(), "element", 0.26, "a lane that stores 16 bytes serves four elements");
+/* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at both ends
+ * of 262 144. Pairs would need a half. */
+START_TEST(sixteen_bytes_a_lane) {
+    ex_at_most_per("thread_loads", elements(), "element", 0.26,
+                   "a lane that loads 16 bytes serves four elements");
+    ex_at_most_per("thread_stores", elements(), "element", 0.26,
+                   "a lane that stores 16 bytes serves four elements");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
     ex_coalesced_stores(1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, sixteen_bytes_a_lane);
     tcase_add_test(technique, accesses_are_coalesced);
 }
 
-EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{3, 1 << 18, 2}},
-         .timed = {{3, 1 << 22, 2}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{3, 1 << 18, 2}}, .timed = {{3, 1 << 22, 2}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-single");

@@ -1,9 +1,10 @@
-// matmul_register: C = A * B; A is n x k, B is k x m, C is n x m, all row by row. Tiles of 32 x 32, a thread an element.
+// matmul_register: C = A * B; A is n x k, B is k x m, C is n x m, all row by row. Tiles of 32 x 32, a thread
+// an element.
 
 constexpr int TILE = 32;
 
-__global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m)
-{
+__global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n,
+                       int k, int m) {
     __shared__ float a_tile[TILE][TILE], b_tile[TILE][TILE];
     int x = threadIdx.x, y = threadIdx.y;
     int col = blockIdx.x * TILE + x;
@@ -23,8 +24,7 @@ __global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const
     if (row < n && col < m) c[(size_t)row * m + col] = sum;
 }
 
-extern "C" void matmul_register(float *c, const float *a, const float *b, int n, int k, int m)
-{
+extern "C" void matmul_register(float *c, const float *a, const float *b, int n, int k, int m) {
     if (n == 0 || m == 0) return;
     dim3 block(TILE, TILE);
     dim3 grid((m + TILE - 1) / TILE, (n + TILE - 1) / TILE);

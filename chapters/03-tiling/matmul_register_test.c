@@ -1,4 +1,5 @@
-/* matmul_register_test.c — C = A * B; what is graded is how many products an element serves once it is in a register. */
+/* matmul_register_test.c — C = A * B; what is graded is how many products an element serves once it is in a
+ * register. */
 #include "common/exercise_fill.h"
 
 static const struct ex_arg args[] = {
@@ -25,46 +26,44 @@ static const struct ex_case cases[] = {
     {{200, 12, 4}, .label = "tall"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) {
+    return ex_gemm_products(&ex_current()->technique_case);
+}
 
-/* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by vectors of four. 4 x 4
- * by single words: 0.5. One element a thread: 2. */
-START_TEST(values_are_shared_in_registers)
-{
+/* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by vectors of
+ * four. 4 x 4 by single words: 0.5. One element a thread: 2. */
+START_TEST(values_are_shared_in_registers) {
     ex_at_most_per("shared_requests_load", products() / 32, "warp-wide product", 0.25,
                    "8 values of A and 8 of B in registers are enough for 64 products");
 }
 END_TEST
 
 /* Tiles of 64 x 64 fetched four floats at a time: 2 / 64 / 4. Tiles of 128: half of that. */
-START_TEST(the_block_fetches_vectors)
-{
+START_TEST(the_block_fetches_vectors) {
     ex_at_most_per("thread_loads", products(), "product", 1.0 / 128,
                    "a tile of 64 x 64 or larger, fetched 16 bytes a lane");
 }
 END_TEST
 
-START_TEST(registers_stay_registers)
-{
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
+START_TEST(registers_stay_registers) {
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in local memory, not in registers");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
-    ex_at_most_per("sectors_load", products(), "product", 1.125 / 256, "each sector that a tile of 64 touches is used whole");
+START_TEST(accesses_are_coalesced) {
+    ex_at_most_per("sectors_load", products(), "product", 1.125 / 256,
+                   "each sector that a tile of 64 touches is used whole");
     ex_coalesced_stores(2.0, "a thread's 8 results in a row are whole sectors");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, values_are_shared_in_registers);
     tcase_add_test(technique, the_block_fetches_vectors);
@@ -73,7 +72,7 @@ static void tests(TCase *correctness, TCase *technique)
 }
 
 EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 32, 256}},
-         .timed = {{1024, 64, 1024}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
-         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 40, .technique = 30, .speed = 30},
-         .tests = tests, .baseline = "1-tile32");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{256, 32, 256}}, .timed = {{1024, 64, 1024}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-tile32");

@@ -1,20 +1,20 @@
 // matmul_tiled: C = A * B; A is n x k, B is k x m, C is n x m, all row by row. A thread an element of C.
 
-__global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m)
-{
+__global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n,
+                       int k, int m) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= n || col >= m) return;
 
     float sum = 0.0f;
     for (int l = 0; l < k; l++)
-        // TODO: all threads of a block row load the same a[...], all of a block column the same b[...]. Load once for all.
+        // TODO: all threads of a block row load the same a[...], all of a block column the same b[...]. Load
+        // once for all.
         sum += a[(size_t)row * k + l] * b[(size_t)l * m + col];
     c[(size_t)row * m + col] = sum;
 }
 
-extern "C" void matmul_tiled(float *c, const float *a, const float *b, int n, int k, int m)
-{
+extern "C" void matmul_tiled(float *c, const float *a, const float *b, int n, int k, int m) {
     if (n == 0 || m == 0) return;
     dim3 block(32, 32);
     dim3 grid((m + block.x - 1) / block.x, (n + block.y - 1) / block.y);

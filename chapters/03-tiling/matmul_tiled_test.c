@@ -1,4 +1,5 @@
-/* matmul_tiled_test.c — C = A * B in single precision; what is graded is how often an element comes from global memory. */
+/* matmul_tiled_test.c — C = A * B in single precision; what is graded is how often an element comes from
+ * global memory. */
 #include "common/exercise_fill.h"
 
 static const struct ex_arg args[] = {
@@ -25,19 +26,20 @@ static const struct ex_case cases[] = {
     {{64, 96, 64}, .label = "whole tiles, not square"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) {
+    return ex_gemm_products(&ex_current()->technique_case);
+}
 
-/* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives 0.0625, T = 8 gives 0.25. Wide
- * loads (float4) make fewer, but not by the sharing that is asked for: so sectors are limited, too. A step of a naive
- * warp touches 5 sectors for 32 products (0.156); two tiles of 16 x 16 are 64 sectors for 16^3 products (0.0156). */
-START_TEST(elements_are_shared_by_the_block)
-{
+/* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives 0.0625, T = 8
+ * gives 0.25. Wide loads (float4) make fewer, but not by the sharing that is asked for: so sectors are
+ * limited, too. A step of a naive warp touches 5 sectors for 32 products (0.156); two tiles of 16 x 16 are 64
+ * sectors for 16^3 products (0.0156). */
+START_TEST(elements_are_shared_by_the_block) {
     ex_at_most_per("thread_loads", products(), "product", 0.125,
                    "an element that a block has loaded serves 16 of its threads or more");
     ex_at_most_per("sectors_load", products(), "product", 0.02,
@@ -45,22 +47,20 @@ START_TEST(elements_are_shared_by_the_block)
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "rows of a tile are neighbours in memory");
     ex_coalesced_stores(1.125, "rows of C are neighbours in memory");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, elements_are_shared_by_the_block);
     tcase_add_test(technique, accesses_are_coalesced);
 }
 
 EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{96, 64, 128}},
-         .timed = {{512, 128, 512}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
-         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 40, .technique = 30, .speed = 30},
-         .tests = tests, .baseline = "1-naive");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{96, 64, 128}}, .timed = {{512, 128, 512}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-naive");

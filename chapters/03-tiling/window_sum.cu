@@ -1,7 +1,6 @@
 // window_sum: out[i] = in[i-1] + in[i] + in[i+1]; what lies outside the array counts as 0.
 
-__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     // TODO: each element is loaded by three threads of this block. Load block + 2 elements together, once.
@@ -11,8 +10,7 @@ __global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
     out[i] = sum;
 }
 
-extern "C" void window_sum(int *out, const int *in, int n)
-{
+extern "C" void window_sum(int *out, const int *in, int n) {
     if (n == 0) return;
     const int threads = 256;
     window<<<(n + threads - 1) / threads, threads>>>(out, in, n);

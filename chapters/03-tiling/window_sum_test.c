@@ -1,18 +1,25 @@
-/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an element is loaded. */
+/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an element is
+ * loaded. */
 #include "common/exercise_fill.h"
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
     int64_t *out = want[0];
     long n = c->dim[0];
-    for (long i = 0; i < n; i++) out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
+    for (long i = 0; i < n; i++)
+        out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -34,40 +41,41 @@ static const struct ex_case cases[] = {
     {{10007}, .label = "a prime, many blocks"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double outputs(void) { return count(&ex_current()->technique_case); }
+static double outputs(void) {
+    return count(&ex_current()->technique_case);
+}
 
-/* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625) and exchanges the rest
- * by shuffles. A thread for each window: 3. */
-START_TEST(each_element_is_loaded_once)
-{
+/* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625) and
+ * exchanges the rest by shuffles. A thread for each window: 3. */
+START_TEST(each_element_is_loaded_once) {
     ex_at_most_per("thread_loads", outputs(), "output", 1.07,
                    "block + 2 loads are enough for a block of windows of three");
 }
 END_TEST
 
-/* A thread that slides along elements of its own loads each once, too, but strides. Two halo elements a warp are 6 sectors
- * in place of 4; hence 1.6. */
-START_TEST(accesses_are_coalesced)
-{
-    ex_at_most_per("sectors_load", outputs() / 8, "sector of the input", 1.6, "each sector is needed by one block, but for the halo");
-    ex_at_most_per("sectors_store", outputs() / 8, "sector of the output", 1.125, "each sector is written once");
+/* A thread that slides along elements of its own loads each once, too, but strides. Two halo elements a warp
+ * are 6 sectors in place of 4; hence 1.6. */
+START_TEST(accesses_are_coalesced) {
+    ex_at_most_per("sectors_load", outputs() / 8, "sector of the input", 1.6,
+                   "each sector is needed by one block, but for the halo");
+    ex_at_most_per("sectors_store", outputs() / 8, "sector of the output", 1.125,
+                   "each sector is written once");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, each_element_is_loaded_once);
     tcase_add_test(technique, accesses_are_coalesced);
 }
 
-EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 18}}, .timed = {{1 << 22}},
-         .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-three-loads");
+EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 18}},
+         .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests,
+         .baseline = "1-three-loads");

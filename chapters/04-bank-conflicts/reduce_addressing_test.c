@@ -1,20 +1,28 @@
-/* reduce_addressing_test.c — sums of groups of 256 integers; what is graded are the banks and the branches of the tree. */
+/* reduce_addressing_test.c — sums of groups of 256 integers; what is graded are the banks and the branches of
+ * the tree. */
 #include "common/exercise_fill.h"
 
 enum { GROUP = 256 };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t groups(const struct ex_case *c) { return (count(c) + GROUP - 1) / GROUP; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static size_t groups(const struct ex_case *c) {
+    return (count(c) + GROUP - 1) / GROUP;
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
     int64_t *sums = want[0];
     for (long i = 0; i < c->dim[0]; i++) sums[i / GROUP] += in[i];
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * (count(c) + groups(c)); }
-static double flops(const struct ex_case *c) { return count(c); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (count(c) + groups(c));
+}
+static double flops(const struct ex_case *c) {
+    return count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "sums", .role = EX_OUT, .type = EX_I32, .count = groups},
@@ -34,48 +42,51 @@ static const struct ex_case cases[] = {
     {{16384}, .label = "64 groups"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double technique_groups(void) { return groups(&ex_current()->technique_case); }
+static double technique_groups(void) {
+    return groups(&ex_current()->technique_case);
+}
 
-START_TEST(no_bank_conflicts)
-{
-    ex_at_most("bank_conflicts_load", 0, "lanes of a warp that add neighbouring elements read neighbouring banks");
-    ex_at_most("bank_conflicts_store", 0, "lanes of a warp that add neighbouring elements write neighbouring banks");
+START_TEST(no_bank_conflicts) {
+    ex_at_most("bank_conflicts_load", 0,
+               "lanes of a warp that add neighbouring elements read neighbouring banks");
+    ex_at_most("bank_conflicts_store", 0,
+               "lanes of a warp that add neighbouring elements write neighbouring banks");
 }
 END_TEST
 
-/* Sequential addressing parts a warp in the last five rounds, when 16, 8, ... 1 threads are left, and once for the result: 6.
- * Shuffles part each warp once, where its first lane hands over the sum: 10. "t % (2 * distance)" parts every warp in each of the first five rounds: 48. */
-START_TEST(warps_stay_together)
-{
+/* Sequential addressing parts a warp in the last five rounds, when 16, 8, ... 1 threads are left, and once
+ * for the result: 6. Shuffles part each warp once, where its first lane hands over the sum: 10. "t % (2 *
+ * distance)" parts every warp in each of the first five rounds: 48. */
+START_TEST(warps_stay_together) {
     ex_at_most_per("divergent_branches", technique_groups(), "group", 16,
                    "if the threads that work are neighbours, whole warps work and whole warps rest");
 }
 END_TEST
 
 /* Without a tree there are no conflicts either. */
-START_TEST(work_is_shared_by_the_group)
-{
+START_TEST(work_is_shared_by_the_group) {
     ex_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
-    ex_at_most_per("atomic_operations", technique_groups(), "group", 0, "the sum of a group needs no atomics");
-    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 0, "atomics on one word take turns");
+    ex_at_most_per("atomic_operations", technique_groups(), "group", 0,
+                   "the sum of a group needs no atomics");
+    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 0,
+                   "atomics on one word take turns");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, no_bank_conflicts);
     tcase_add_test(technique, warps_stay_together);
     tcase_add_test(technique, work_is_shared_by_the_group);
 }
 
-EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts", .title = "A tree whose warps work or rest as a whole",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 16}}, .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
+EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts",
+         .title = "A tree whose warps work or rest as a whole", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 16}}, .timed = {{1 << 22}},
+         .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-modulo");

@@ -3,19 +3,21 @@
 
 enum { ROWS, COLS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS];
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
     int64_t *out = want[0];
     long rows = c->dim[ROWS], cols = c->dim[COLS];
     for (long row = 0; row < rows; row++)
-        for (long col = 0; col < cols; col++)
-            out[col * rows + row] = in[row * cols + col];
+        for (long col = 0; col < cols; col++) out[col * rows + row] = in[row * cols + col];
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count, .shape = {COLS + 1, ROWS + 1}},
@@ -38,36 +40,35 @@ static const struct ex_case cases[] = {
     {{129, 65}, .label = "one past powers of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole tiles as at the borders. */
-START_TEST(no_bank_conflicts)
-{
+/* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole tiles as at
+ * the borders. */
+START_TEST(no_bank_conflicts) {
     ex_at_most("bank_conflicts_load", 0, "32 lanes that read 32 different banks need one pass");
     ex_at_most("bank_conflicts_store", 0, "32 lanes that write 32 different banks need one pass");
 }
 END_TEST
 
-/* A tile of 32 x 32 words is 4096 bytes; a padded one 4224. The limit is on what the launch takes, static or dynamic. */
-START_TEST(no_padding)
-{
-    ex_at_most("shared_bytes", 4096, "the tile is 32 rows of 32 words without a gap, as a bulk copy would lay it out");
+/* A tile of 32 x 32 words is 4096 bytes; a padded one 4224. The limit is on what the launch takes, static or
+ * dynamic. */
+START_TEST(no_padding) {
+    ex_at_most("shared_bytes", 4096,
+               "the tile is 32 rows of 32 words without a gap, as a bulk copy would lay it out");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(1.125, "the way through shared memory is there so that rows of `out` are written as rows");
+    ex_coalesced_stores(1.125,
+                        "the way through shared memory is there so that rows of `out` are written as rows");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, no_bank_conflicts);
     tcase_add_test(technique, no_padding);

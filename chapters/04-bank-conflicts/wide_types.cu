@@ -1,4 +1,5 @@
-// wide_types: out = in turned over its diagonal; the elements are pixels of four floats. in is rows x cols pixels.
+// wide_types: out = in turned over its diagonal; the elements are pixels of four floats. in is rows x cols
+// pixels.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 
@@ -7,9 +8,10 @@ struct pixel {
     volatile float r, g, b, a;
 };
 
-__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows, int cols)
-{
-    // TODO: neighbouring lanes access neighbouring pixels, one member at a time. How many words apart are those?
+__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows,
+                                 int cols) {
+    // TODO: neighbouring lanes access neighbouring pixels, one member at a time. How many words apart are
+    // those?
     __shared__ pixel tile[TILE][TILE];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -34,8 +36,7 @@ __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restr
         }
 }
 
-extern "C" void wide_types(float *out, const float *in, int rows, int cols)
-{
+extern "C" void wide_types(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

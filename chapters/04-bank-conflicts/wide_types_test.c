@@ -1,12 +1,14 @@
-/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures hit. */
+/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures
+ * hit. */
 #include "common/exercise_fill.h"
 
 enum { ROWS, COLS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS] * 4; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS] * 4;
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
     double *out = want[0];
     long rows = c->dim[ROWS], cols = c->dim[COLS];
@@ -15,7 +17,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             for (int f = 0; f < 4; f++) out[(col * rows + row) * 4 + f] = in[(row * cols + col) * 4 + f];
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -38,29 +42,28 @@ static const struct ex_case cases[] = {
     {{129, 65}, .label = "one past powers of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one. bank_conflicts counts what is above. */
-START_TEST(no_bank_conflicts)
-{
-    ex_at_most("bank_conflicts_load", 0, "lanes that are served together must read different banks, or the same word");
+/* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one. bank_conflicts
+ * counts what is above. */
+START_TEST(no_bank_conflicts) {
+    ex_at_most("bank_conflicts_load", 0,
+               "lanes that are served together must read different banks, or the same word");
     ex_at_most("bank_conflicts_store", 0, "lanes that are served together must write different banks");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(1.125, "the way through shared memory is there so that rows of `out` are written as rows");
+    ex_coalesced_stores(1.125,
+                        "the way through shared memory is there so that rows of `out` are written as rows");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, no_bank_conflicts);
     tcase_add_test(technique, accesses_are_coalesced);
@@ -69,4 +72,5 @@ static void tests(TCase *correctness, TCase *technique)
 EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 256}},
          .timed = {{1024, 1024}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-members");
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-members");

@@ -1,16 +1,24 @@
-/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes. */
+/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes.
+ */
 #include "common/exercise_fill.h"
 
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
 enum { VALUE = 3 };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t one(const struct ex_case *c) { (void)c; return 1; }
-static double value(const struct ex_case *c, struct ex_rng *r) { (void)c, (void)r; return VALUE; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static size_t one(const struct ex_case *c) {
+    (void)c;
+    return 1;
+}
+static double value(const struct ex_case *c, struct ex_rng *r) {
+    (void)c, (void)r;
+    return VALUE;
+}
 
 /* A third of the elements, at random: a warp has both kinds. */
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *x = data;
     for (size_t i = 0; i < count; i++)
         x[i] = c->variant == ALL ? VALUE : (int32_t)ex_range(r, VALUE - 1, VALUE + 1);
@@ -18,15 +26,18 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
         if (x[i] == VALUE) x[i] = -VALUE;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *data = host[1];
     int64_t *out = want[0];
     for (long i = 0; i < c->dim[0]; i++) *out += data[i] == VALUE;
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * count(c); }
-static double flops(const struct ex_case *c) { return count(c); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "count", .role = EX_OUT, .type = EX_I32, .count = one},
@@ -48,46 +59,44 @@ static const struct ex_case cases[] = {
     {{65537}, ALL, "all equal, one past a power of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-/* One atomic for 256 elements or more. A naive atomicAdd(count, 1) is aggregated by today's compilers to one a warp, which is 8
- * for 256 elements and does not pass; in older ones it is one for each equal element. */
-START_TEST(blocks_come_to_memory_once)
-{
+/* One atomic for 256 elements or more. A naive atomicAdd(count, 1) is aggregated by today's compilers to one
+ * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal element. */
+START_TEST(blocks_come_to_memory_once) {
     ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
                    "a block of 256 or more adds up what it has found and comes to the counter once");
 }
 END_TEST
 
 /* The same crowd at a counter in shared memory is faster, not free. */
-START_TEST(warps_come_to_shared_memory_once)
-{
+START_TEST(warps_come_to_shared_memory_once) {
     ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                    "the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced)
-{
+START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, blocks_come_to_memory_once);
     tcase_add_test(technique, warps_come_to_shared_memory_once);
     tcase_add_test(technique, reads_are_coalesced);
 }
 
-EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
-         .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-global");
+EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 17}}, .timed = {{1 << 22}}, .reference = reference, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-global");

@@ -3,34 +3,44 @@
 
 enum { UNIFORM, SKEWED, CONSTANT, RAMP }; /* variants */
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t bins(const struct ex_case *c) { (void)c; return 256; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static size_t bins(const struct ex_case *c) {
+    (void)c;
+    return 256;
+}
 
 /* Skewed: nine of ten are the same value, as in the background of a picture. */
-static uint8_t draw(const struct ex_case *c, struct ex_rng *r, size_t i)
-{
+static uint8_t draw(const struct ex_case *c, struct ex_rng *r, size_t i) {
     switch (c->variant) {
-    case CONSTANT: return 255;
-    case RAMP: return (uint8_t)i;
-    case SKEWED: return (uint8_t)(ex_range(r, 0, 9) ? 17 : ex_range(r, 0, 255));
-    default: return (uint8_t)ex_range(r, 0, 255);
+    case CONSTANT:
+        return 255;
+    case RAMP:
+        return (uint8_t)i;
+    case SKEWED:
+        return (uint8_t)(ex_range(r, 0, 9) ? 17 : ex_range(r, 0, 255));
+    default:
+        return (uint8_t)ex_range(r, 0, 255);
     }
 }
 
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++) ((uint8_t *)data)[i] = draw(c, r, i);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const uint8_t *data = host[1];
     int64_t *out = want[0];
     for (long i = 0; i < c->dim[0]; i++) out[data[i]]++;
 }
 
-static double bytes(const struct ex_case *c) { return (double)count(c) + 1024; }
-static double flops(const struct ex_case *c) { return count(c); }
+static double bytes(const struct ex_case *c) {
+    return (double)count(c) + 1024;
+}
+static double flops(const struct ex_case *c) {
+    return count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "bins", .role = EX_OUT, .type = EX_I32, .count = bins},
@@ -51,39 +61,38 @@ static const struct ex_case cases[] = {
     {{262143}, .label = "one less than a power of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
 /* A private histogram is added to the global one once a block: 256 atomics for some thousand elements. */
-START_TEST(blocks_count_for_themselves)
-{
+START_TEST(blocks_count_for_themselves) {
     ex_at_most_per("atomic_operations", elements(), "element", 1.0 / 8,
                    "a block counts in shared memory and adds its 256 bins to the global ones at the end");
 }
 END_TEST
 
-/* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of each bin, lanes choosing by their
- * number: about 4. Threads that count runs of equal bytes in a word of four: about 9. */
-START_TEST(skewed_data_do_not_queue)
-{
+/* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of each bin,
+ * lanes choosing by their number: about 4. Threads that count runs of equal bytes in a word of four: about 9.
+ */
+START_TEST(skewed_data_do_not_queue) {
     ex_at_most_per("shared_atomic_serialised", elements() / 32, "warp of elements", 12,
-                   "lanes that want the same bin take turns, unless there are several copies of it or they add up before");
+                   "lanes that want the same bin take turns, unless there are several copies of it or they "
+                   "add up before");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced)
-{
+START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, blocks_count_for_themselves);
     tcase_add_test(technique, skewed_data_do_not_queue);
@@ -91,6 +100,7 @@ static void tests(TCase *correctness, TCase *technique)
 }
 
 EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, and skewed data", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20}, SKEWED, NULL},
-         .timed = {{1 << 22}, SKEWED, NULL}, .reference = reference, .bytes = bytes, .flops = flops,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 22}, SKEWED, NULL},
+         .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-global");

@@ -3,13 +3,18 @@
 
 enum { BOTH, NEGATIVE, POSITIVE, LAST, FIRST, ALL_MINUS_INFINITY, TINY, MINUS_ZERO };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t one(const struct ex_case *c) { (void)c; return 1; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static size_t one(const struct ex_case *c) {
+    (void)c;
+    return 1;
+}
 
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
-    double low = c->variant == POSITIVE ? 1 : -100, high = c->variant == NEGATIVE || c->variant >= TINY ? -1 : 100;
+    double low = c->variant == POSITIVE ? 1 : -100,
+           high = c->variant == NEGATIVE || c->variant >= TINY ? -1 : 100;
     for (size_t i = 0; i < count; i++)
         x[i] = c->variant == ALL_MINUS_INFINITY ? -INFINITY : (float)ex_uniform(r, low, high);
     if (!count) return;
@@ -19,8 +24,7 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
     if (c->variant == TINY) x[count / 2] = 0x1p-140f; /* below the smallest normal number, FLT_MIN */
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
     double *out = want[0];
     *out = -INFINITY;
@@ -28,8 +32,12 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         if (in[i] > *out) *out = in[i];
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * count(c); }
-static double flops(const struct ex_case *c) { return count(c); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = one},
@@ -55,44 +63,43 @@ static const struct ex_case cases[] = {
     {{300001}, NEGATIVE, "large, all negative"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-START_TEST(blocks_come_to_memory_once)
-{
+START_TEST(blocks_come_to_memory_once) {
     ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
                    "a block of 256 or more finds its own largest and comes to the result once");
 }
 END_TEST
 
-START_TEST(warps_agree_by_shuffles)
-{
+START_TEST(warps_agree_by_shuffles) {
     ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                    "the lanes of a warp can find their largest by shuffles before anybody goes to memory");
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16, "the warps of a block meet once, when each has its largest");
+    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
+                   "the warps of a block meet once, when each has its largest");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced)
-{
+START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, blocks_come_to_memory_once);
     tcase_add_test(technique, warps_agree_by_shuffles);
     tcase_add_test(technique, reads_are_coalesced);
 }
 
-EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and what nothing is", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
-         .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-atomics");
+EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and what nothing is",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 17}}, .timed = {{1 << 22}}, .reference = reference, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests,
+         .baseline = "1-atomics");

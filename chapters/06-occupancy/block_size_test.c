@@ -1,27 +1,33 @@
-/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded on its occupancy. */
+/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded on its
+ * occupancy. */
 #include "common/exercise_fill.h"
 
 enum { SIGNALS, LENGTH, DELAY = 40 };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS] * c->dim[LENGTH];
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
     double *out = want[0];
     size_t delay = (size_t)DELAY * c->dim[SIGNALS];
     for (size_t i = 0; i < count(c); i++) out[i] = in[i] + (i >= delay ? 0.5 * out[i - delay] : 0);
 }
 
-/* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u + ... = 4u. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u + ... = 4u.
+ */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)c, (void)host, (void)arg, (void)index, (void)want;
     return 4 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {LENGTH + 1, SIGNALS + 1}},
@@ -41,30 +47,27 @@ static const struct ex_case cases[] = {
     {{257, 130}, .label = "three rounds of the ring"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* An H200's SM has 228 KB of shared memory, of which each block takes 1 KB besides its own, 64 warps and 32 blocks. At 160 bytes a
- * thread, 1459 threads would fit at best: 45 warps, 71 %. Blocks of 32: 32 warps (50 %). 128 or 256: 40 (62.5 %). 96, 192 or 224: 42
- * (65.6 %). The limit asks for those. */
-START_TEST(warps_fill_the_sm)
-{
-    ex_at_least("theoretical_occupancy", 0.65, "each warp waits for its own loads; the more there are, the more are under way");
+/* An H200's SM has 228 KB of shared memory, of which each block takes 1 KB besides its own, 64 warps and 32
+ * blocks. At 160 bytes a thread, 1459 threads would fit at best: 45 warps, 71 %. Blocks of 32: 32 warps (50
+ * %). 128 or 256: 40 (62.5 %). 96, 192 or 224: 42 (65.6 %). The limit asks for those. */
+START_TEST(warps_fill_the_sm) {
+    ex_at_least("theoretical_occupancy", 0.65,
+                "each warp waits for its own loads; the more there are, the more are under way");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced)
-{
+START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "the samples of neighbouring signals lie side by side");
     ex_at_most("bank_conflicts", 0, "lane t keeps its ring in bank t mod 32");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, warps_fill_the_sm);
     tcase_add_test(technique, accesses_are_coalesced);
@@ -72,5 +75,6 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{2048, 64}},
-         .timed = {{270336, 40}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-blocks-of-32");
+         .timed = {{270336, 40}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests,
+         .baseline = "1-blocks-of-32");

@@ -1,32 +1,42 @@
-/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills, occupancy. */
+/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills,
+ * occupancy. */
 #include "common/exercise_fill.h"
 
 enum { SIGNALS, LENGTH, FILTERS = 48 };
 
-static size_t count_out(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * FILTERS; }
-static size_t count_in(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
-static size_t count_gain(const struct ex_case *c) { return (size_t)c->dim[LENGTH] * FILTERS; }
+static size_t count_out(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS] * FILTERS;
+}
+static size_t count_in(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS] * c->dim[LENGTH];
+}
+static size_t count_gain(const struct ex_case *c) {
+    return (size_t)c->dim[LENGTH] * FILTERS;
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1], *gain = host[2];
     double *out = want[0];
     long signals = c->dim[SIGNALS];
     for (size_t i = 0; i < count_out(c); i++) out[i] = 0;
     for (long j = 0; j < c->dim[LENGTH]; j++)
         for (long f = 0; f < FILTERS; f++)
-            for (long s = 0; s < signals; s++) out[f * signals + s] += (double)in[j * signals + s] * gain[j * FILTERS + f];
+            for (long s = 0; s < signals; s++)
+                out[f * signals + s] += (double)in[j * signals + s] * gain[j * FILTERS + f];
 }
 
 /* A sum of `length` products below 1, as in a matrix product: (k + 1) u (k / 2 + 1), see exercise_fill.h. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return (c->dim[LENGTH] + 1) * EX_ROUND32 * (c->dim[LENGTH] / 2.0 + 1);
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * (count_out(c) + count_in(c) + count_gain(c)); }
-static double flops(const struct ex_case *c) { return 2.0 * FILTERS * count_in(c); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (count_out(c) + count_in(c) + count_gain(c));
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * FILTERS * count_in(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count_out},
@@ -46,37 +56,36 @@ static const struct ex_case cases[] = {
     {{1009, 13}, .label = "primes"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* 48 sums, a sample, a gain and addresses: about 56 registers are needed. With 64 there is no spill; on an H200, 65 536 / 64 are 1024
- * threads, half of an SM's. Without a bound ptxas (13.0) takes 72: 3 blocks of 256, 37.5 %. With 48 or fewer it must spill. */
-START_TEST(nothing_is_spilled)
-{
-    ex_at_most("spill_bytes", 0, "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
+/* 48 sums, a sample, a gain and addresses: about 56 registers are needed. With 64 there is no spill; on an
+ * H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound ptxas (13.0) takes 72: 3 blocks of
+ * 256, 37.5 %. With 48 or fewer it must spill. */
+START_TEST(nothing_is_spilled) {
+    ex_at_most(
+        "spill_bytes", 0,
+        "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
     ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, too");
 }
 END_TEST
 
-START_TEST(no_register_is_wasted)
-{
-    ex_at_least("theoretical_occupancy", 0.5, "with at most 64 registers a thread, half of an SM's warps fit");
+START_TEST(no_register_is_wasted) {
+    ex_at_least("theoretical_occupancy", 0.5,
+                "with at most 64 registers a thread, half of an SM's warps fit");
 }
 END_TEST
 
 /* Fewer sums a thread need fewer registers, and load each sample again for each part of the filters. */
-START_TEST(each_sample_is_loaded_once)
-{
+START_TEST(each_sample_is_loaded_once) {
     ex_at_most_per("thread_loads", count_in(&ex_current()->technique_case), "sample", FILTERS + 1.5,
                    "a thread loads its sample once for all 48 filters");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, nothing_is_spilled);
     tcase_add_test(technique, no_register_is_wasted);
@@ -85,5 +94,6 @@ static void tests(TCase *correctness, TCase *technique)
 
 EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 16}},
-         .timed = {{135168, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-eight-blocks");
+         .timed = {{135168, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests,
+         .baseline = "1-eight-blocks");

@@ -1,29 +1,29 @@
-/* local_array_test.c — medians of seven, exact; graded on where the seven values are kept while they are sorted. */
+/* local_array_test.c — medians of seven, exact; graded on where the seven values are kept while they are
+ * sorted. */
 #include "common/exercise_fill.h"
 
 #include <stdlib.h>
 
 enum { WIDTH = 7 };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
 
 /* Many equal values, and extreme ones. */
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     int32_t *x = data;
     for (size_t i = 0; i < count; i++)
         x[i] = ex_range(r, 0, 19) ? (int32_t)ex_range(r, -20, 20) : ex_range(r, 0, 1) ? INT32_MAX : INT32_MIN;
 }
 
-static int by_value(const void *a, const void *b)
-{
+static int by_value(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
     int64_t *out = want[0];
     long n = c->dim[0];
@@ -38,7 +38,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -58,32 +60,33 @@ static const struct ex_case cases[] = {
     {{10007}, .label = "a prime"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double outputs(void) { return count(&ex_current()->technique_case); }
+static double outputs(void) {
+    return count(&ex_current()->technique_case);
+}
 
-START_TEST(nothing_in_local_memory)
-{
-    ex_at_most("local_requests", 0, "registers have no numbers that a program could compute: an array with variable indices lives in memory");
+START_TEST(nothing_in_local_memory) {
+    ex_at_most("local_requests", 0,
+               "registers have no numbers that a program could compute: an array with variable indices lives "
+               "in memory");
     ex_at_most("spill_bytes", 0, "seven values and some more fit into registers");
 }
 END_TEST
 
-/* An array in shared memory would do without local memory, too; a tile of the input in shared memory costs 8 to 9. */
-START_TEST(sorted_in_registers)
-{
+/* An array in shared memory would do without local memory, too; a tile of the input in shared memory costs 8
+ * to 9. */
+START_TEST(sorted_in_registers) {
     ex_at_most_per("shared_requests", outputs() / 32, "warp of outputs", 12,
                    "sorting in shared memory replaces one memory by another");
     ex_at_most_per("thread_loads", outputs(), "output", 7, "a window has seven elements");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, nothing_in_local_memory);
     tcase_add_test(technique, sorted_in_registers);
@@ -92,4 +95,5 @@ static void tests(TCase *correctness, TCase *technique)
 EXERCISE(local_array, .chapter = "06-occupancy", .title = "An array that stays in registers", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15}},
          .timed = {{1 << 20}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-insertion");
+         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests,
+         .baseline = "1-insertion");

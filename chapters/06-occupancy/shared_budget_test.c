@@ -3,25 +3,29 @@
 
 enum { N, ENTRIES };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
-static size_t entries(const struct ex_case *c) { return (size_t)c->dim[ENTRIES]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[N];
+}
+static size_t entries(const struct ex_case *c) {
+    return (size_t)c->dim[ENTRIES];
+}
 
-static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *index = data;
     for (size_t i = 0; i < count; i++) index[i] = (int32_t)ex_range(r, 0, c->dim[ENTRIES] - 1);
     if (count) index[count / 2] = (int32_t)c->dim[ENTRIES] - 1; /* the last entry is wanted, always */
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *index = host[1];
     const float *table = host[2];
     double *out = want[0];
     for (long i = 0; i < c->dim[N]; i++) out[i] = table[index[i]];
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c) + 4.0 * entries(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c) + 4.0 * entries(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -44,38 +48,36 @@ static const struct ex_case cases[] = {
     {{1003, 100003}, .label = "far too large a table"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-/* The indices are 0.125 sectors an element. From global memory, each look-up touches a sector of its own: 1.12 in all. In shared memory, each
- * block fetches the table's 2000 sectors: with 264 blocks (two on each of 132 SMs) 0.5 an element, 0.63 in all. A block for each
- * 1024 elements would fetch it 1024 times: 2.1. */
-START_TEST(the_table_is_fetched_once_a_block)
-{
+/* The indices are 0.125 sectors an element. From global memory, each look-up touches a sector of its
+ * own: 1.12 in all. In shared memory, each block fetches the table's 2000 sectors: with 264 blocks (two on
+ * each of 132 SMs) 0.5 an element, 0.63 in all. A block for each 1024 elements would fetch it 1024
+ * times: 2.1. */
+START_TEST(the_table_is_fetched_once_a_block) {
     ex_at_most_per("sectors_load", count(&ex_current()->technique_case), "look-up", 0.7,
                    "resident blocks fetch the table once and then look up from shared memory");
 }
 END_TEST
 
-/* 64 000 bytes and the system's 1024: three blocks fit into 228 KB. With 1024 threads a block two of them fill the SM; with 256, three
- * blocks are 24 warps. */
-START_TEST(the_sm_is_full)
-{
+/* 64 000 bytes and the system's 1024: three blocks fit into 228 KB. With 1024 threads a block two of them
+ * fill the SM; with 256, three blocks are 24 warps. */
+START_TEST(the_sm_is_full) {
     ex_at_least("theoretical_occupancy", 0.9, "few blocks fit, so each must bring many warps");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, the_table_is_fetched_once_a_block);
     tcase_add_test(technique, the_sm_is_full);
 }
 
 EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 16000}},
-         .timed = {{1 << 23, 16000}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests, .baseline = "1-gather");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 20, 16000}}, .timed = {{1 << 23, 16000}}, .reference = reference,
+         .bytes = bytes, .points = {.correctness = 40, .technique = 40, .speed = 20}, .tests = tests,
+         .baseline = "1-gather");

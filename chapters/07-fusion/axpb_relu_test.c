@@ -1,14 +1,21 @@
-/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels. */
+/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels.
+ */
 #include "common/exercise_fill.h"
 
 enum { OUT, X };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static int out_is_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
-static double factor(const struct ex_case *c, struct ex_rng *r) { (void)c; return (float)ex_uniform(r, -3, 3); }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static int out_is_x(const struct ex_case *c) {
+    return c->variant == 1 ? X + 1 : 0;
+}
+static double factor(const struct ex_case *c, struct ex_rng *r) {
+    (void)c;
+    return (float)ex_uniform(r, -3, 3);
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[X];
     double *out = want[OUT], *after = want[X], a = *(float *)host[2], b = *(float *)host[3];
     for (long i = 0; i < c->dim[0]; i++) {
@@ -17,15 +24,19 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact, and brings nothing further apart. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact, and brings nothing
+ * further apart. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)index, (void)want;
     return arg == X && c->variant != 1 ? 0 : 9 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .alias = out_is_x},
@@ -46,36 +57,35 @@ static const struct ex_case cases[] = {
     {{65537}, 1, "out is x, one past a power of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-START_TEST(one_kernel)
-{
+START_TEST(one_kernel) {
     ex_at_most("launches", 1, "a value that is in a register can be scaled, shifted and cut off there");
 }
 END_TEST
 
-START_TEST(once_in_once_out)
-{
+START_TEST(once_in_once_out) {
     ex_at_most_per("thread_loads", elements(), "element", 1, "x is read once");
     ex_at_most_per("thread_stores", elements(), "element", 1, "the result is stored once");
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, one_kernel);
     tcase_add_test(technique, once_in_once_out);
 }
 
-EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}}, .timed = {{1 << 22}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-three-kernels");
+EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
+         .timed = {{1 << 22}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-three-kernels");

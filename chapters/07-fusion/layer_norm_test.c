@@ -7,42 +7,45 @@ enum { PLAIN, OFFSET, CONSTANT }; /* variants */
 
 static const double epsilon = 1e-5f;
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
-static size_t count_cols(const struct ex_case *c) { return (size_t)c->dim[COLS]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS];
+}
+static size_t count_cols(const struct ex_case *c) {
+    return (size_t)c->dim[COLS];
+}
 
-/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares. */
-static void fill_x(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares.
+ */
+static void fill_x(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double v = c->variant == CONSTANT ? 0.75 : ex_uniform(r, -1, 1);
         ((float *)data)[i] = (float)(c->variant == OFFSET ? 1000 + v : v);
     }
 }
 
-static void fill_residual(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
-    for (size_t i = 0; i < count; i++) ((float *)data)[i] = (float)(c->variant == CONSTANT ? 0.5 : ex_uniform(r, -1, 1));
+static void fill_residual(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ((float *)data)[i] = (float)(c->variant == CONSTANT ? 0.5 : ex_uniform(r, -1, 1));
 }
 
 struct row {
     double mean, deviation, magnitude; /* deviation: sqrt(variance + epsilon); magnitude: mean of |h| */
 };
 
-static struct row measure(const struct ex_case *c, void *const host[], long r)
-{
+static struct row measure(const struct ex_case *c, void *const host[], long r) {
     long cols = c->dim[COLS];
     const float *x = (float *)host[X] + r * cols, *residual = (float *)host[RESIDUAL] + r * cols;
     struct row row = {0};
     double squares = 0;
-    for (long i = 0; i < cols; i++) row.mean += (double)x[i] + residual[i], row.magnitude += fabs((double)x[i] + residual[i]);
+    for (long i = 0; i < cols; i++)
+        row.mean += (double)x[i] + residual[i], row.magnitude += fabs((double)x[i] + residual[i]);
     row.mean /= cols, row.magnitude /= cols;
     for (long i = 0; i < cols; i++) squares += pow((double)x[i] + residual[i] - row.mean, 2);
     row.deviation = sqrt(squares / cols + epsilon);
     return row;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[X], *residual = host[RESIDUAL], *gamma = host[GAMMA], *beta = host[BETA];
     double *out = want[OUT];
     long cols = c->dim[COLS];
@@ -55,26 +58,42 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* The sums are taken in 32 parts or more, as every parallel version does: (cols / 32 + 10) u relative to the mean of |h|; h itself is rounded (u |h|).
- * Both reach the result divided by the deviation. The deviation's own error, and the last four operations, are relative: again (cols / 32 + 10) u. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* The sums are taken in 32 parts or more, as every parallel version does: (cols / 32 + 10) u relative to the
+ * mean of |h|; h itself is rounded (u |h|). Both reach the result divided by the deviation. The deviation's
+ * own error, and the last four operations, are relative: again (cols / 32 + 10) u. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     static struct row row; /* of the row that `index` is in; recomputed at its first element */
     (void)arg;
     size_t cols = count_cols(c);
     if (index % cols == 0) row = measure(c, host, (long)(index / cols));
-    double gamma = fabs(((float *)host[GAMMA])[index % cols]), beta = fabs(((float *)host[BETA])[index % cols]);
-    double sum = ((double)cols / 32 + 10) * EX_ROUND32, absolute = (sum + 2 * EX_ROUND32) * row.magnitude / row.deviation;
+    double gamma = fabs(((float *)host[GAMMA])[index % cols]),
+           beta = fabs(((float *)host[BETA])[index % cols]);
+    double sum = ((double)cols / 32 + 10) * EX_ROUND32,
+           absolute = (sum + 2 * EX_ROUND32) * row.magnitude / row.deviation;
     return gamma * absolute + 2 * sum * (fabs(want) + beta) + 8 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 12.0 * count(c) + 8.0 * count_cols(c); }
-static double flops(const struct ex_case *c) { return 8.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 12.0 * count(c) + 8.0 * count_cols(c);
+}
+static double flops(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "x", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill_x, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "residual", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill_residual, .shape = {ROWS + 1, COLS + 1}},
+    {.name = "x",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = count,
+     .fill = fill_x,
+     .shape = {ROWS + 1, COLS + 1}},
+    {.name = "residual",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = count,
+     .fill = fill_residual,
+     .shape = {ROWS + 1, COLS + 1}},
     {.name = "gamma", .role = EX_IN, .type = EX_F32, .count = count_cols},
     {.name = "beta", .role = EX_IN, .type = EX_F32, .count = count_cols},
     {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
@@ -94,31 +113,33 @@ static const struct ex_case cases[] = {
     {{1, 30011}, .label = "a row that fits no shared memory"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-/* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four kernels: 7, and 2 stored. */
-START_TEST(everything_is_read_once)
-{
+/* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four kernels: 7,
+ * and 2 stored. */
+START_TEST(everything_is_read_once) {
     ex_at_most("launches", 1, "a row is a block's business from beginning to end");
     ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 4.25,
                    "x, residual, gamma and beta, and nothing a second time");
-    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625, "only the result is stored");
+    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625,
+                   "only the result is stored");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, everything_is_read_once);
 }
 
-EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}}, .timed = {{4096, 1024}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-four-kernels");
+EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}},
+         .timed = {{4096, 1024}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-four-kernels");

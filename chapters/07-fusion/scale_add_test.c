@@ -1,25 +1,32 @@
 /* scale_add_test.c — out = a * x + y; graded on what moves between the kernels. */
 #include "common/exercise_fill.h"
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static double factor(const struct ex_case *c, struct ex_rng *r) { (void)c; return (float)ex_uniform(r, -3, 3); }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[0];
+}
+static double factor(const struct ex_case *c, struct ex_rng *r) {
+    (void)c;
+    return (float)ex_uniform(r, -3, 3);
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[1], *y = host[2];
     double *out = want[0], a = *(float *)host[3];
     for (long i = 0; i < c->dim[0]; i++) out[i] = a * x[i] + y[i];
 }
 
 /* A product below 3 and a sum below 4 are rounded, or both at once by a fused operation: at most 3u + 4u. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)c, (void)host, (void)arg, (void)index, (void)want;
     return 7 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 12.0 * count(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 12.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -39,36 +46,35 @@ static const struct ex_case cases[] = {
     {{65537}, .label = "one past a power of two"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-START_TEST(one_kernel)
-{
+START_TEST(one_kernel) {
     ex_at_most("launches", 1, "what a kernel has computed can be used in the same kernel");
 }
 END_TEST
 
-START_TEST(nothing_in_between)
-{
+START_TEST(nothing_in_between) {
     ex_at_most_per("thread_loads", elements(), "element", 2, "x and y are read once");
     ex_at_most_per("thread_stores", elements(), "element", 1, "only the result is stored");
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, one_kernel);
     tcase_add_test(technique, nothing_in_between);
 }
 
-EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}}, .timed = {{1 << 22}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-two-kernels");
+EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
+         .timed = {{1 << 22}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-two-kernels");

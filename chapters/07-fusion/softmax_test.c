@@ -4,22 +4,24 @@
 enum { ROWS, COLS };
 enum { PLAIN, LARGE, EQUAL, RISING, FALLING, BELOW }; /* variants */
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * c->dim[COLS];
+}
 
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
     for (size_t i = 0; i < count; i++) {
         double column = (double)(i % (size_t)c->dim[COLS]);
-        x[i] = (float)(c->variant == EQUAL ? 7 : c->variant == LARGE ? ex_uniform(r, -1000, 1000) : ex_uniform(r, -5, 5));
+        x[i] = (float)(c->variant == EQUAL   ? 7
+                       : c->variant == LARGE ? ex_uniform(r, -1000, 1000)
+                                             : ex_uniform(r, -5, 5));
         if (c->variant == BELOW) x[i] -= 250;
         if (c->variant == RISING) x[i] = (float)(column / 16);
         if (c->variant == FALLING) x[i] = (float)(-column / 16);
     }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     long cols = c->dim[COLS];
     for (long r = 0; r < c->dim[ROWS]; r++) {
         const float *in = (float *)host[1] + r * cols;
@@ -30,21 +32,30 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes (online), at most 4u a term; expf 2 units in the
- * last place; its argument, a difference of up to 90 where the result is not negligible, 90u, three times on the way. Absolutely, what lies
- * below the normal numbers. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes
+ * (online), at most 4u a term; expf 2 units in the last place; its argument, a difference of up to 90 where
+ * the result is not negligible, 90u, three times on the way. Absolutely, what lies below the normal numbers.
+ */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index;
     return want * EX_ROUND32 * (4.0 * c->dim[COLS] + 3 * 90 + 16) + 0x1p-125;
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static double flops(const struct ex_case *c) { return 4.0 * count(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c);
+}
+static double flops(const struct ex_case *c) {
+    return 4.0 * count(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill, .shape = {ROWS + 1, COLS + 1}},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = count,
+     .fill = fill,
+     .shape = {ROWS + 1, COLS + 1}},
     {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
     {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
 };
@@ -65,31 +76,34 @@ static const struct ex_case cases[] = {
     {{1, 70001}, .label = "a row that fits no shared memory"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) {
+    return count(&ex_current()->technique_case);
+}
 
-/* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that finds maximum and sum and the one
- * that divides. Sectors are counted, since vectors would load four elements at once. Three passes: 3; online, with a second read: 2. */
-START_TEST(a_row_is_read_once)
-{
+/* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that finds
+ * maximum and sum and the one that divides. Sectors are counted, since vectors would load four elements at
+ * once. Three passes: 3; online, with a second read: 2. */
+START_TEST(a_row_is_read_once) {
     ex_at_most("launches", 1, "a row is a block's business from beginning to end");
-    ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 1.0625, "a row that stays on the chip is read once");
-    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625, "the result is written once");
+    ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 1.0625,
+                   "a row that stays on the chip is read once");
+    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625,
+                   "the result is written once");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, a_row_is_read_once);
 }
 
-EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}}, .timed = {{4096, 1024}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-three-kernels");
+EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}},
+         .timed = {{4096, 1024}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests,
+         .baseline = "1-three-kernels");

@@ -1,7 +1,8 @@
-// convolution: out[i] is the sum of in[i + k] * filter[k + radius] over k from -radius to radius; outside the array lies 0.
+// convolution: out[i] is the sum of in[i + k] * filter[k + radius] over k from -radius to radius; outside the
+// array lies 0.
 
-__global__ void convolve(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ filter, int n, int radius)
-{
+__global__ void convolve(float *__restrict__ out, const float *__restrict__ in,
+                         const float *__restrict__ filter, int n, int radius) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float sum = 0.0f;
@@ -12,8 +13,7 @@ __global__ void convolve(float *__restrict__ out, const float *__restrict__ in, 
     out[i] = sum;
 }
 
-extern "C" void convolution(float *out, const float *in, const float *filter, int n, int radius)
-{
+extern "C" void convolution(float *out, const float *in, const float *filter, int n, int radius) {
     if (n == 0) return;
     const int threads = 256;
     convolve<<<(n + threads - 1) / threads, threads>>>(out, in, filter, n, radius);

@@ -3,11 +3,14 @@
 
 enum { N, RADIUS };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
-static size_t taps(const struct ex_case *c) { return 2 * (size_t)c->dim[RADIUS] + 1; }
+static size_t count(const struct ex_case *c) {
+    return (size_t)c->dim[N];
+}
+static size_t taps(const struct ex_case *c) {
+    return 2 * (size_t)c->dim[RADIUS] + 1;
+}
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1], *filter = host[2];
     double *out = want[0];
     long n = c->dim[N], radius = c->dim[RADIUS];
@@ -19,14 +22,17 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 }
 
 /* A sum of `taps` products below 1: (taps + 1) u taps / 2, see exercise_fill.h. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return (taps(c) + 1.0) * EX_ROUND32 * (taps(c) / 2.0 + 1);
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c) + 4.0 * taps(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c) * taps(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * count(c) + 4.0 * taps(c);
+}
+static double flops(const struct ex_case *c) {
+    return 2.0 * count(c) * taps(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -49,46 +55,48 @@ static const struct ex_case cases[] = {
     {{4097, 64}, .label = "the longest filter, many blocks"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double outputs(void) { return count(&ex_current()->technique_case); }
-static double products(void) { return outputs() * taps(&ex_current()->technique_case); }
+static double outputs(void) {
+    return count(&ex_current()->technique_case);
+}
+static double products(void) {
+    return outputs() * taps(&ex_current()->technique_case);
+}
 
-/* From global memory, each product loads an element and a tap: 2. From constant memory, or with a tile of the input: 1 or less. */
-START_TEST(the_filter_is_not_loaded_from_global_memory)
-{
+/* From global memory, each product loads an element and a tap: 2. From constant memory, or with a tile of the
+ * input: 1 or less. */
+START_TEST(the_filter_is_not_loaded_from_global_memory) {
     ex_at_most_per("thread_loads", products(), "product", 1.0, "only the input is loaded from global memory");
 }
 END_TEST
 
 /* A quarter: four taps may be loaded by one instruction. */
-START_TEST(the_filter_is_in_constant_memory)
-{
+START_TEST(the_filter_is_in_constant_memory) {
     ex_at_least_per("const_requests", products() / 32, "warp-wide product", 0.25,
                     "a tap that all lanes want at once is what the constant cache is for");
     ex_at_most("const_replays", 0, "lanes that ask the constant cache for different words take turns");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced)
-{
-    ex_at_most_per("sectors_load", products() / 32, "warp-wide product", 5, "32 neighbours that start anywhere are 5 sectors");
+START_TEST(reads_are_coalesced) {
+    ex_at_most_per("sectors_load", products() / 32, "warp-wide product", 5,
+                   "32 neighbours that start anywhere are 5 sectors");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, the_filter_is_not_loaded_from_global_memory);
     tcase_add_test(technique, the_filter_is_in_constant_memory);
     tcase_add_test(technique, reads_are_coalesced);
 }
 
-EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15, 16}},
-         .timed = {{1 << 20, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 15, 16}}, .timed = {{1 << 20, 16}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 40, .technique = 30, .speed = 30}, .tests = tests, .baseline = "1-global");

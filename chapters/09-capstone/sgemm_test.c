@@ -3,31 +3,36 @@
 
 enum { PLAIN, BETA_ZERO, ALPHA_ZERO }; /* variants */
 
-static double alpha(const struct ex_case *c, struct ex_rng *r) { return c->variant == ALPHA_ZERO ? 0 : (float)ex_uniform(r, 0.5, 2); }
-static double beta(const struct ex_case *c, struct ex_rng *r) { return c->variant == BETA_ZERO ? 0 : (float)ex_uniform(r, -2, -0.5); }
-
-/* With beta = 0, C must not be read: it is full of NaNs. */
-static void fill_c(const struct ex_case *c, struct ex_rng *r, void *data, size_t count)
-{
-    for (size_t i = 0; i < count; i++) ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
+static double alpha(const struct ex_case *c, struct ex_rng *r) {
+    return c->variant == ALPHA_ZERO ? 0 : (float)ex_uniform(r, 0.5, 2);
+}
+static double beta(const struct ex_case *c, struct ex_rng *r) {
+    return c->variant == BETA_ZERO ? 0 : (float)ex_uniform(r, -2, -0.5);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[])
-{
+/* With beta = 0, C must not be read: it is full of NaNs. */
+static void fill_c(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
+}
+
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *before = host[0];
     double *out = want[0], scale = *(float *)host[6], keep = *(float *)host[7];
     ex_gemm_reference(c, host, want);
     for (size_t i = 0; i < ex_gemm_c(c); i++) out[i] = scale * out[i] + (keep == 0 ? 0 : keep * before[i]);
 }
 
-/* The product's bound (exercise_fill.h) times alpha, and three more roundings of values up to alpha k + beta. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want)
-{
+/* The product's bound (exercise_fill.h) times alpha, and three more roundings of values up to alpha k + beta.
+ */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     double scale = fabs(*(float *)host[6]), keep = fabs(*(float *)host[7]);
     return scale * ex_gemm_tolerance(c, host, arg, index, want) + 3 * EX_ROUND32 * (fabs(want) + keep);
 }
 
-static double bytes(const struct ex_case *c) { return ex_gemm_bytes(c) + 4.0 * ex_gemm_c(c); }
+static double bytes(const struct ex_case *c) {
+    return ex_gemm_bytes(c) + 4.0 * ex_gemm_c(c);
+}
 
 static const struct ex_arg args[] = {
     {.name = "c", .role = EX_INOUT, .type = EX_F32, .count = ex_gemm_c, .fill = fill_c, .shape = {1, 3}},
@@ -57,59 +62,62 @@ static const struct ex_case cases[] = {
     {{33, 9, 37}, ALPHA_ZERO, "alpha = 0: C is scaled"},
 };
 
-START_TEST(matches_the_reference)
-{
+START_TEST(matches_the_reference) {
     ex_check_case(&cases[_i]);
 }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
-
-/* A version without tiles would pass any limit on what tiles cost. */
-static void uses_tiles(void)
-{
-    ex_at_least_per("shared_requests_load", products() / 32, "warp-wide product", 0.01, "the values come from tiles in shared memory");
+static double products(void) {
+    return ex_gemm_products(&ex_current()->technique_case);
 }
 
-/* The parts of the ladder that counters show; see matmul_tiled and matmul_register. A tile of 128 x 128, fetched by vectors, makes 1/256 loads a
- * product; one of 64 x 64, 1/128. (C is loaded and stored besides: 1/64 of a load for k = 64.) */
-START_TEST(tiles_are_large_and_fetched_by_vectors)
-{
-    ex_at_most_per("thread_loads", products(), "product", 1.0 / 128 + 1.0 / 64, "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
-    ex_at_most_per("sectors_load", products(), "product", 0.012, "each sector that a tile of 64 or more touches is used whole");
+/* A version without tiles would pass any limit on what tiles cost. */
+static void uses_tiles(void) {
+    ex_at_least_per("shared_requests_load", products() / 32, "warp-wide product", 0.01,
+                    "the values come from tiles in shared memory");
+}
+
+/* The parts of the ladder that counters show; see matmul_tiled and matmul_register. A tile of 128 x 128,
+ * fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and stored besides:
+ * 1/64 of a load for k = 64.) */
+START_TEST(tiles_are_large_and_fetched_by_vectors) {
+    ex_at_most_per("thread_loads", products(), "product", 1.0 / 128 + 1.0 / 64,
+                   "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
+    ex_at_most_per("sectors_load", products(), "product", 0.012,
+                   "each sector that a tile of 64 or more touches is used whole");
 }
 END_TEST
 
-START_TEST(values_are_shared_in_registers)
-{
+START_TEST(values_are_shared_in_registers) {
     uses_tiles();
     ex_at_most_per("shared_requests_load", products() / 32, "warp-wide product", 0.0625,
                    "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in local memory, not in registers");
     ex_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");
 }
 END_TEST
 
-START_TEST(no_turns_at_the_banks)
-{
+START_TEST(no_turns_at_the_banks) {
     uses_tiles();
-    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.004, "both tiles can be stored and read without conflicts");
+    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.004,
+                   "both tiles can be stored and read without conflicts");
 }
 END_TEST
 
-/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or more: 8 warps, 8 pieces and one more
- * for a tile of 128 x 128 (256 threads), k = 64. With one buffer, twice as many. */
-START_TEST(one_barrier_a_piece)
-{
+/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or more: 8
+ * warps, 8 pieces and one more for a tile of 128 x 128 (256 threads), k = 64. With one buffer, twice as many.
+ */
+START_TEST(one_barrier_a_piece) {
     uses_tiles();
     const struct ex_case *c = &ex_current()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128), pieces = c->dim[1] / 8.0;
-    ex_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128", pieces + 1, "while one buffer is used, the other is filled");
+    ex_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128", pieces + 1,
+                   "while one buffer is used, the other is filled");
 }
 END_TEST
 
-static void tests(TCase *correctness, TCase *technique)
-{
+static void tests(TCase *correctness, TCase *technique) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(technique, tiles_are_large_and_fetched_by_vectors);
     tcase_add_test(technique, values_are_shared_in_registers);
@@ -118,6 +126,7 @@ static void tests(TCase *correctness, TCase *technique)
 }
 
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}}, .timed = {{2048, 256, 2048}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 30, .technique = 30, .speed = 40}, .tests = tests, .baseline = "1-naive");
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}},
+         .timed = {{2048, 256, 2048}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = ex_gemm_flops, .points = {.correctness = 30, .technique = 30, .speed = 40}, .tests = tests,
+         .baseline = "1-naive");

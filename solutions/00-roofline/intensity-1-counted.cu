@@ -1,14 +1,12 @@
-// Step 1: let the kernels count. Each thread adds its own operations and bytes to the answers, as a profiler's
-// instrumentation would. Right, and it costs two atomics for each element.
+// Step 1: let the kernels count. Each thread adds its own operations and bytes to the answers, as a
+// profiler's instrumentation would. Right, and it costs two atomics for each element.
 
-__device__ void count(double *counts, double flops, double bytes)
-{
+__device__ void count(double *counts, double flops, double bytes) {
     atomicAdd(&counts[0], flops);
     atomicAdd(&counts[1], bytes);
 }
 
-__global__ void judge(double *answers, double peak_flops, double peak_bytes)
-{
+__global__ void judge(double *answers, double peak_flops, double peak_bytes) {
     double *a = answers + 3 * threadIdx.x;
     a[2] = a[0] * peak_bytes > a[1] * peak_flops;
 }
@@ -26,8 +24,7 @@ __global__ void horner(float *y, double *counts, const float *x, int n, int step
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float v = x[i], sum = v;
-    for (int s = 0; s < steps; s++)
-        sum = fmaf(sum, 0.5f, v);
+    for (int s = 0; s < steps; s++) sum = fmaf(sum, 0.5f, v);
     y[i] = sum;
     count(counts, 2 * steps, 8);
 }
@@ -42,9 +39,8 @@ __global__ void smooth(float *y, double *counts, const float *x, int n) // kerne
     count(counts, 2, 8); // the neighbours are counted by the threads whose own elements they are
 }
 
-extern "C" void intensity(double *answers_out, float *y, const float *x, const float *w, int n, int steps, double peak_flops,
-                          double peak_bytes)
-{
+extern "C" void intensity(double *answers_out, float *y, const float *x, const float *w, int n, int steps,
+                          double peak_flops, double peak_bytes) {
     cudaMemsetAsync(answers_out, 0, 9 * sizeof(double));
     if (n == 0) return;
     const int threads = 256, blocks = (n + threads - 1) / threads;

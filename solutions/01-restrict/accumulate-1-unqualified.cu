@@ -1,17 +1,15 @@
-// Step 1: pointers without a qualifier. The compiler must assume that c may overlap a or b, and stores at each step.
+// Step 1: pointers without a qualifier. The compiler must assume that c may overlap a or b, and stores at
+// each step.
 
-__global__ void accumulate_kernel(int *c, const int *a, const int *b, int n, int k, int m)
-{
+__global__ void accumulate_kernel(int *c, const int *a, const int *b, int n, int k, int m) {
     int i = blockIdx.y * blockDim.x + threadIdx.x;
     int j = blockIdx.x;
     if (i >= n) return;
 
-    for (int l = 0; l < k; l++)
-        c[(size_t)i * m + j] += a[(size_t)i * k + l] * b[(size_t)l * m + j];
+    for (int l = 0; l < k; l++) c[(size_t)i * m + j] += a[(size_t)i * k + l] * b[(size_t)l * m + j];
 }
 
-extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m)
-{
+extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m) {
     if (n == 0 || m == 0) return; // an empty grid is a launch error
     const int threads = 256;
     dim3 grid(m, (n + threads - 1) / threads);

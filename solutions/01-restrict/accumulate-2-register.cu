@@ -1,19 +1,16 @@
 // Step 2: the sum in a local variable. No pointer can reach it, so it needs no promise from the caller.
 
-__global__ void accumulate_kernel(int *c, const int *a, const int *b, int n, int k, int m)
-{
+__global__ void accumulate_kernel(int *c, const int *a, const int *b, int n, int k, int m) {
     int i = blockIdx.y * blockDim.x + threadIdx.x;
     int j = blockIdx.x;
     if (i >= n) return;
 
     int sum = c[(size_t)i * m + j];
-    for (int l = 0; l < k; l++)
-        sum += a[(size_t)i * k + l] * b[(size_t)l * m + j];
+    for (int l = 0; l < k; l++) sum += a[(size_t)i * k + l] * b[(size_t)l * m + j];
     c[(size_t)i * m + j] = sum;
 }
 
-extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m)
-{
+extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m) {
     if (n == 0 || m == 0) return;
     const int threads = 256;
     dim3 grid(m, (n + threads - 1) / threads);

@@ -1,19 +1,16 @@
-// Step 3: the source of step 1 with a promise: what c points to is reached through c alone. The compiler now moves
-// the sum into a register by itself.
+// Step 3: the source of step 1 with a promise: what c points to is reached through c alone. The compiler now
+// moves the sum into a register by itself.
 
-__global__ void accumulate_kernel(int *__restrict__ c, const int *__restrict__ a, const int *__restrict__ b, int n,
-                                  int k, int m)
-{
+__global__ void accumulate_kernel(int *__restrict__ c, const int *__restrict__ a, const int *__restrict__ b,
+                                  int n, int k, int m) {
     int i = blockIdx.y * blockDim.x + threadIdx.x;
     int j = blockIdx.x;
     if (i >= n) return;
 
-    for (int l = 0; l < k; l++)
-        c[(size_t)i * m + j] += a[(size_t)i * k + l] * b[(size_t)l * m + j];
+    for (int l = 0; l < k; l++) c[(size_t)i * m + j] += a[(size_t)i * k + l] * b[(size_t)l * m + j];
 }
 
-extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m)
-{
+extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m) {
     if (n == 0 || m == 0) return;
     const int threads = 256;
     dim3 grid(m, (n + threads - 1) / threads);

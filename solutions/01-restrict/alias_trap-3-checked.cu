@@ -1,8 +1,7 @@
-// Step 3: the level in a register too, and the one overlap that the contract allows is looked for: where the sample
-// is the level, the register has its value. One store a signal, for one comparison a step.
+// Step 3: the level in a register too, and the one overlap that the contract allows is looked for: where the
+// sample is the level, the register has its value. One store a signal, for one comparison a step.
 
-__global__ void alias_trap_kernel(float *level, const float *x, const float *rate, int signals, int length)
-{
+__global__ void alias_trap_kernel(float *level, const float *x, const float *rate, int signals, int length) {
     int s = blockIdx.x * blockDim.x + threadIdx.x;
     if (s >= signals) return;
 
@@ -15,8 +14,7 @@ __global__ void alias_trap_kernel(float *level, const float *x, const float *rat
     level[s] = now;
 }
 
-extern "C" void alias_trap(float *level, const float *x, const float *rate, int signals, int length)
-{
+extern "C" void alias_trap(float *level, const float *x, const float *rate, int signals, int length) {
     if (signals == 0) return;
     const int threads = 128;
     alias_trap_kernel<<<(signals + threads - 1) / threads, threads>>>(level, x, rate, signals, length);

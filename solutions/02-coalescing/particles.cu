@@ -1,16 +1,16 @@
-// particles: the model answer. The members that move are taken out of the structures once, 16 bytes at a time; all steps work on
-// arrays; what changed is put back once.
+// particles: the model answer. The members that move are taken out of the structures once, 16 bytes at a
+// time; all steps work on arrays; what changed is put back once.
 
-struct particle { // 16 floats; state begins on a boundary of 16 bytes
+struct particle {  // 16 floats; state begins on a boundary of 16 bytes
     float4 motion; // x y vx vy
     float mass, others[11];
 };
 
 constexpr int THREADS = 256;
 
-__global__ void split(float *__restrict__ x, float *__restrict__ y, float *__restrict__ vx, float *__restrict__ vy,
-                      float *__restrict__ mass, const particle *__restrict__ p, int n)
-{
+__global__ void split(float *__restrict__ x, float *__restrict__ y, float *__restrict__ vx,
+                      float *__restrict__ vy, float *__restrict__ mass, const particle *__restrict__ p,
+                      int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float4 m = p[i].motion;
@@ -19,20 +19,17 @@ __global__ void split(float *__restrict__ x, float *__restrict__ y, float *__res
 }
 
 __global__ void merge(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y,
-                      const float *__restrict__ vx, const float *__restrict__ vy, int n)
-{
+                      const float *__restrict__ vx, const float *__restrict__ vy, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) p[i].motion = make_float4(x[i], y[i], vx[i], vy[i]);
 }
 
-__device__ float pull(const float *x, int i, int n)
-{
+__device__ float pull(const float *x, int i, int n) {
     return (i > 0 ? x[i - 1] : 0.0f) - 2.0f * x[i] + (i + 1 < n ? x[i + 1] : 0.0f);
 }
 
-__global__ void kick(float *__restrict__ vx, float *__restrict__ vy, const float *__restrict__ x, const float *__restrict__ y,
-                     const float *__restrict__ mass, int n, float dt)
-{
+__global__ void kick(float *__restrict__ vx, float *__restrict__ vy, const float *__restrict__ x,
+                     const float *__restrict__ y, const float *__restrict__ mass, int n, float dt) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float push = dt / mass[i];
@@ -40,17 +37,15 @@ __global__ void kick(float *__restrict__ vx, float *__restrict__ vy, const float
     vy[i] += push * pull(y, i, n);
 }
 
-__global__ void drift(float *__restrict__ x, float *__restrict__ y, const float *__restrict__ vx, const float *__restrict__ vy,
-                      int n, float dt)
-{
+__global__ void drift(float *__restrict__ x, float *__restrict__ y, const float *__restrict__ vx,
+                      const float *__restrict__ vy, int n, float dt) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     x[i] += dt * vx[i];
     y[i] += dt * vy[i];
 }
 
-extern "C" void particles(float *state, int n, int steps, float dt)
-{
+extern "C" void particles(float *state, int n, int steps, float dt) {
     if (n == 0 || steps == 0) return;
     particle *p = reinterpret_cast<particle *>(state);
     const int blocks = (n + THREADS - 1) / THREADS;

@@ -1,11 +1,11 @@
-// transpose: the model answer. A tile of 32 x 32 goes through shared memory: read along rows of `in`, written along
-// rows of `out`. The 33rd column shifts each row by one bank, so that a column of the tile lies in 32 banks.
+// transpose: the model answer. A tile of 32 x 32 goes through shared memory: read along rows of `in`, written
+// along rows of `out`. The 33rd column shifts each row by one bank, so that a column of the tile lies in 32
+// banks.
 
 constexpr int TILE = 32;
 constexpr int ROWS_AT_ONCE = 8; // 256 threads, 4 elements each: four loads are under way before the barrier
 
-__global__ void transpose_kernel(float *__restrict__ out, const float *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(float *__restrict__ out, const float *__restrict__ in, int rows, int cols) {
     __shared__ float tile[TILE][TILE + 1];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -22,8 +22,7 @@ __global__ void transpose_kernel(float *__restrict__ out, const float *__restric
             out[(size_t)(out_row + k) * rows + out_col] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-extern "C" void transpose(float *out, const float *in, int rows, int cols)
-{
+extern "C" void transpose(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

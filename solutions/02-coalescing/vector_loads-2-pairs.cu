@@ -1,7 +1,7 @@
 // Step 2: pairs. Half the requests; a head of at most one element, since 8 bytes are enough of a boundary.
 
-__global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head, int vectors, int n)
-{
+__global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,
+                      int vectors, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < vectors) {
         float2 v = reinterpret_cast<const float2 *>(in + head)[i];
@@ -13,11 +13,11 @@ __global__ void scale(float *__restrict__ out, const float *__restrict__ in, flo
     if (tail < n && i < 2) out[tail] = factor * in[tail];
 }
 
-extern "C" void vector_loads(float *out, const float *in, float factor, int start, int n)
-{
+extern "C" void vector_loads(float *out, const float *in, float factor, int start, int n) {
     if (n == 0) return;
     int head = min(start % 2, n);
     int vectors = (n - head) / 2;
     const int threads = 256; // at least one block: its first threads do the ends
-    scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head, vectors, n);
+    scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head,
+                                                                  vectors, n);
 }

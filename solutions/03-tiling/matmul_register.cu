@@ -1,12 +1,12 @@
-// matmul_register: the model answer. A block owns 128 x 128 elements of C, a thread 8 x 8 of them in registers. Tiles 8 deep
-// are fetched four floats a lane; the tile of A is turned round on its way, so that a step of k reads vectors of both.
+// matmul_register: the model answer. A block owns 128 x 128 elements of C, a thread 8 x 8 of them in
+// registers. Tiles 8 deep are fetched four floats a lane; the tile of A is turned round on its way, so that a
+// step of k reads vectors of both.
 
 constexpr int BLOCK = 128, DEPTH = 8, THREADS = 256;
 constexpr int PAD = 4; // shifts the rows of the turned tile by 4 banks each: its stores then do not collide
 
 // Four elements of a row, zeros outside the matrix; one load where the row is aligned.
-__device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols)
-{
+__device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     const float *p = matrix + (size_t)row * cols + col;
     if (row < rows && col + 3 < cols && cols % 4 == 0) return *reinterpret_cast<const float4 *>(p);
     float4 v = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -20,13 +20,13 @@ __device__ float4 fetch(const float *matrix, int row, int col, int rows, int col
 
 __device__ void load8(float (&to)[8], const float *from) // 4 and, half a tile further on, 4 more
 {
-    float4 low = *reinterpret_cast<const float4 *>(from), high = *reinterpret_cast<const float4 *>(from + BLOCK / 2);
+    float4 low = *reinterpret_cast<const float4 *>(from),
+           high = *reinterpret_cast<const float4 *>(from + BLOCK / 2);
     to[0] = low.x, to[1] = low.y, to[2] = low.z, to[3] = low.w;
     to[4] = high.x, to[5] = high.y, to[6] = high.z, to[7] = high.w;
 }
 
-__device__ void store(float *matrix, int row, int col, int rows, int cols, float4 v)
-{
+__device__ void store(float *matrix, int row, int col, int rows, int cols, float4 v) {
     float *p = matrix + (size_t)row * cols + col;
     if (row >= rows) return;
     if (col + 3 < cols && cols % 4 == 0) {
@@ -39,9 +39,8 @@ __device__ void store(float *matrix, int row, int col, int rows, int cols, float
     if (col + 3 < cols) p[3] = v.w;
 }
 
-__global__ void __launch_bounds__(THREADS)
-matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m)
-{
+__global__ void __launch_bounds__(THREADS) matmul(float *__restrict__ c, const float *__restrict__ a,
+                                                  const float *__restrict__ b, int n, int k, int m) {
     __shared__ float a_tile[DEPTH][BLOCK + PAD], b_tile[DEPTH][BLOCK];
     int t = threadIdx.x, x = t % 16, y = t / 16;
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK;
@@ -65,8 +64,7 @@ matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restri
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
-                for (int j = 0; j < 8; j++)
-                    sum[i][j] += column[i] * row[j];
+                for (int j = 0; j < 8; j++) sum[i][j] += column[i] * row[j];
         }
         __syncthreads();
     }
@@ -79,8 +77,7 @@ matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restri
     }
 }
 
-extern "C" void matmul_register(float *c, const float *a, const float *b, int n, int k, int m)
-{
+extern "C" void matmul_register(float *c, const float *a, const float *b, int n, int k, int m) {
     if (n == 0 || m == 0) return;
     dim3 grid((m + BLOCK - 1) / BLOCK, (n + BLOCK - 1) / BLOCK);
     matmul<<<grid, THREADS>>>(c, a, b, n, k, m);

@@ -1,7 +1,6 @@
 // Step 1: each thread loads its whole window: three loads an output.
 
-__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     int sum = in[i];
@@ -10,8 +9,7 @@ __global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
     out[i] = sum;
 }
 
-extern "C" void window_sum(int *out, const int *in, int n)
-{
+extern "C" void window_sum(int *out, const int *in, int n) {
     if (n == 0) return;
     const int threads = 256;
     window<<<(n + threads - 1) / threads, threads>>>(out, in, n);

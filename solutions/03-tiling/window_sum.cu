@@ -2,8 +2,7 @@
 
 constexpr int THREADS = 256;
 
-__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n) {
     __shared__ int tile[THREADS + 2]; // tile[t + 1] is the element of thread t
     int t = threadIdx.x;
     int i = blockIdx.x * THREADS + t;
@@ -16,8 +15,7 @@ __global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
     if (i < n) out[i] = tile[t] + tile[t + 1] + tile[t + 2];
 }
 
-extern "C" void window_sum(int *out, const int *in, int n)
-{
+extern "C" void window_sum(int *out, const int *in, int n) {
     if (n == 0) return;
     window<<<(n + THREADS - 1) / THREADS, THREADS>>>(out, in, n);
 }

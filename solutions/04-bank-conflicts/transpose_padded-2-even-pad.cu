@@ -2,8 +2,7 @@
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 
-__global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ in, int rows, int cols) {
     __shared__ int tile[TILE][TILE + 2];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -20,8 +19,7 @@ __global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ 
             out[(size_t)(out_row + k) * rows + out_col] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-extern "C" void transpose_padded(int *out, const int *in, int rows, int cols)
-{
+extern "C" void transpose_padded(int *out, const int *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

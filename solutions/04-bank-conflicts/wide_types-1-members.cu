@@ -7,8 +7,8 @@ struct pixel {
     volatile float r, g, b, a;
 };
 
-__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows,
+                                 int cols) {
     __shared__ pixel tile[TILE][TILE];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -33,8 +33,7 @@ __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restr
         }
 }
 
-extern "C" void wide_types(float *out, const float *in, int rows, int cols)
-{
+extern "C" void wide_types(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

@@ -1,9 +1,10 @@
 // Step 3: a warp votes, and its first lane adds the number of ones: one shared atomic for 32 elements.
 
-__global__ void clear(int *count) { *count = 0; }
+__global__ void clear(int *count) {
+    *count = 0;
+}
 
-__global__ void count_kernel(int *count, const int *data, int value, int n)
-{
+__global__ void count_kernel(int *count, const int *data, int value, int n) {
     __shared__ int here;
     if (threadIdx.x == 0) here = 0;
     __syncthreads();
@@ -14,8 +15,7 @@ __global__ void count_kernel(int *count, const int *data, int value, int n)
     if (threadIdx.x == 0) atomicAdd(count, here);
 }
 
-extern "C" void count_equal(int *count, const int *data, int value, int n)
-{
+extern "C" void count_equal(int *count, const int *data, int value, int n) {
     clear<<<1, 1>>>(count);
     if (n == 0) return;
     const int threads = 256;

@@ -1,11 +1,13 @@
-// Step 2: a histogram for each block in shared memory; 256 atomics in global memory a block. On skewed data, lanes queue.
+// Step 2: a histogram for each block in shared memory; 256 atomics in global memory a block. On skewed data,
+// lanes queue.
 
 constexpr int BINS = 256, THREADS = 256, MOST_BLOCKS = 264; // 2 blocks for each of 132 SMs
 
-__global__ void clear(int *bins) { bins[threadIdx.x] = 0; }
+__global__ void clear(int *bins) {
+    bins[threadIdx.x] = 0;
+}
 
-__global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ data, int n)
-{
+__global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ data, int n) {
     __shared__ int part[BINS];
     int t = threadIdx.x;
     part[t] = 0;
@@ -26,8 +28,7 @@ __global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ 
     if (part[t] > 0) atomicAdd(&bins[t], part[t]);
 }
 
-extern "C" void histogram(int *bins, const unsigned char *data, int n)
-{
+extern "C" void histogram(int *bins, const unsigned char *data, int n) {
     clear<<<1, BINS>>>(bins);
     if (n == 0) return;
     int blocks = (n / 4 + THREADS - 1) / THREADS;

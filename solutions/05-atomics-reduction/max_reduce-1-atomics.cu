@@ -1,23 +1,25 @@
 // Step 1: an atomic for each element.
 
-__global__ void start(float *out) { *out = -INFINITY; }
-
-// There is no atomicMax for floats. As integers, positive floats are ordered as they are, negative ones the other way round.
-__device__ void atomic_max(float *out, float v)
-{
-    int bits = __float_as_int(v); // its sign, not a comparison, tells: -0.0f is not below 0
-    if (bits >= 0) atomicMax((int *)out, bits);
-    else atomicMin((unsigned *)out, (unsigned)bits);
+__global__ void start(float *out) {
+    *out = -INFINITY;
 }
 
-__global__ void reduce(float *out, const float *in, int n)
-{
+// There is no atomicMax for floats. As integers, positive floats are ordered as they are, negative ones the
+// other way round.
+__device__ void atomic_max(float *out, float v) {
+    int bits = __float_as_int(v); // its sign, not a comparison, tells: -0.0f is not below 0
+    if (bits >= 0)
+        atomicMax((int *)out, bits);
+    else
+        atomicMin((unsigned *)out, (unsigned)bits);
+}
+
+__global__ void reduce(float *out, const float *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) atomic_max(out, in[i]);
 }
 
-extern "C" void max_reduce(float *out, const float *in, int n)
-{
+extern "C" void max_reduce(float *out, const float *in, int n) {
     start<<<1, 1>>>(out);
     if (n == 0) return;
     const int threads = 256;

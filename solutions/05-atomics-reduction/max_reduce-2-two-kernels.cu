@@ -2,20 +2,17 @@
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 256;
 
-__device__ float warp_max(float v)
-{
+__device__ float warp_max(float v) {
     for (int distance = 16; distance > 0; distance /= 2)
         v = fmaxf(v, __shfl_down_sync(0xffffffff, v, distance));
     return v;
 }
 
-__global__ void reduce(float *__restrict__ out, const float *__restrict__ in, int n)
-{
+__global__ void reduce(float *__restrict__ out, const float *__restrict__ in, int n) {
     __shared__ float part[WARPS];
     float most = -INFINITY;
     int step = gridDim.x * THREADS;
-    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += step)
-        most = fmaxf(most, in[i]);
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += step) most = fmaxf(most, in[i]);
 
     most = warp_max(most);
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = most;
@@ -25,8 +22,7 @@ __global__ void reduce(float *__restrict__ out, const float *__restrict__ in, in
     if (threadIdx.x == 0) out[blockIdx.x] = most;
 }
 
-extern "C" void max_reduce(float *out, const float *in, int n)
-{
+extern "C" void max_reduce(float *out, const float *in, int n) {
     int blocks = min((n + THREADS - 1) / THREADS, MOST_BLOCKS);
     float *part = nullptr;
     if (blocks > 0 && cudaMalloc(&part, blocks * sizeof(float)) != cudaSuccess) return;

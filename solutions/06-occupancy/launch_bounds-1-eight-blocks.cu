@@ -1,10 +1,11 @@
-// Step 1: 100 % occupancy by force: 32 registers a thread. The sums that do not fit are stored and loaded at each step.
+// Step 1: 100 % occupancy by force: 32 registers a thread. The sums that do not fit are stored and loaded at
+// each step.
 
 constexpr int FILTERS = 48, THREADS = 256;
 
 __global__ void __launch_bounds__(THREADS, 8)
-filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain, int signals, int length)
-{
+    filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain,
+                int signals, int length) {
     int s = blockIdx.x * THREADS + threadIdx.x;
     if (s >= signals) return;
     float sum[FILTERS] = {};
@@ -12,16 +13,13 @@ filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *
     for (int j = 0; j < length; j++) {
         float x = in[(size_t)j * signals + s];
 #pragma unroll
-        for (int c = 0; c < FILTERS; c++)
-            sum[c] += x * gain[j * FILTERS + c];
+        for (int c = 0; c < FILTERS; c++) sum[c] += x * gain[j * FILTERS + c];
     }
 #pragma unroll
-    for (int c = 0; c < FILTERS; c++)
-        out[(size_t)c * signals + s] = sum[c];
+    for (int c = 0; c < FILTERS; c++) out[(size_t)c * signals + s] = sum[c];
 }
 
-extern "C" void launch_bounds(float *out, const float *in, const float *gain, int signals, int length)
-{
+extern "C" void launch_bounds(float *out, const float *in, const float *gain, int signals, int length) {
     if (signals == 0) return;
     filter_bank<<<(signals + THREADS - 1) / THREADS, THREADS>>>(out, in, gain, signals, length);
 }

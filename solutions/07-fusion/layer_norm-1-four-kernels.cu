@@ -2,8 +2,7 @@
 
 constexpr int THREADS = 256;
 
-__device__ float block_sum(float v)
-{
+__device__ float block_sum(float v) {
     __shared__ float part[THREADS];
     part[threadIdx.x] = v;
     __syncthreads();
@@ -14,23 +13,19 @@ __device__ float block_sum(float v)
     return part[0];
 }
 
-__global__ void add(float *h, const float *x, const float *residual, size_t n)
-{
+__global__ void add(float *h, const float *x, const float *residual, size_t n) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) h[i] = x[i] + residual[i];
 }
 
-__global__ void row_mean(float *mean, const float *h, int cols)
-{
+__global__ void row_mean(float *mean, const float *h, int cols) {
     float sum = 0.0f;
-    for (int i = threadIdx.x; i < cols; i += THREADS)
-        sum += h[(size_t)blockIdx.x * cols + i];
+    for (int i = threadIdx.x; i < cols; i += THREADS) sum += h[(size_t)blockIdx.x * cols + i];
     sum = block_sum(sum);
     if (threadIdx.x == 0) mean[blockIdx.x] = sum / cols;
 }
 
-__global__ void row_variance(float *variance, const float *mean, const float *h, int cols)
-{
+__global__ void row_variance(float *variance, const float *mean, const float *h, int cols) {
     float sum = 0.0f;
     for (int i = threadIdx.x; i < cols; i += THREADS) {
         float d = h[(size_t)blockIdx.x * cols + i] - mean[blockIdx.x];
@@ -40,18 +35,16 @@ __global__ void row_variance(float *variance, const float *mean, const float *h,
     if (threadIdx.x == 0) variance[blockIdx.x] = sum / cols;
 }
 
-__global__ void normalise(float *out, const float *h, const float *mean, const float *variance, const float *gamma,
-                          const float *beta, int cols)
-{
+__global__ void normalise(float *out, const float *h, const float *mean, const float *variance,
+                          const float *gamma, const float *beta, int cols) {
     size_t start = (size_t)blockIdx.x * cols;
     float scale = rsqrtf(variance[blockIdx.x] + 1e-5f);
     for (int i = threadIdx.x; i < cols; i += THREADS)
         out[start + i] = (h[start + i] - mean[blockIdx.x]) * scale * gamma[i] + beta[i];
 }
 
-extern "C" void layer_norm(float *out, const float *x, const float *residual, const float *gamma, const float *beta, int rows,
-                           int cols)
-{
+extern "C" void layer_norm(float *out, const float *x, const float *residual, const float *gamma,
+                           const float *beta, int rows, int cols) {
     size_t n = (size_t)rows * cols;
     if (n == 0) return;
     float *h;

@@ -1,60 +1,53 @@
-// Step 3: maximum and sum in one pass: when a larger maximum comes, the sum so far is scaled down. Two reads of the matrix.
+// Step 3: maximum and sum in one pass: when a larger maximum comes, the sum so far is scaled down. Two reads
+// of the matrix.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 
-__device__ float warp_max(float v)
-{
+__device__ float warp_max(float v) {
     for (int distance = 16; distance > 0; distance /= 2)
         v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, distance));
     return v;
 }
 
-__device__ float warp_sum(float v)
-{
-    for (int distance = 16; distance > 0; distance /= 2)
-        v += __shfl_xor_sync(0xffffffff, v, distance);
+__device__ float warp_sum(float v) {
+    for (int distance = 16; distance > 0; distance /= 2) v += __shfl_xor_sync(0xffffffff, v, distance);
     return v;
 }
 
-__device__ float block_max(float v, float *part)
-{
+__device__ float block_max(float v, float *part) {
     v = warp_max(v);
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
-    for (int w = 0; w < WARPS; w++)
-        v = fmaxf(v, part[w]);
+    for (int w = 0; w < WARPS; w++) v = fmaxf(v, part[w]);
     return v;
 }
 
-__device__ float block_sum(float v, float *part)
-{
+__device__ float block_sum(float v, float *part) {
     v = warp_sum(v);
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     float sum = 0.0f;
-    for (int w = 0; w < WARPS; w++)
-        sum += part[w];
+    for (int w = 0; w < WARPS; w++) sum += part[w];
     return sum;
 }
 
-__global__ void softmax_online(float *__restrict__ out, const float *__restrict__ in, int cols)
-{
+__global__ void softmax_online(float *__restrict__ out, const float *__restrict__ in, int cols) {
     __shared__ float part[2][WARPS];
     const size_t start = (size_t)blockIdx.x * cols;
     float most = -INFINITY, sum = 0.0f; // sum of exp(x - most) over what this thread has seen
     for (int i = threadIdx.x; i < cols; i += THREADS) {
         float x = in[start + i];
-        if (x > most) sum = sum * expf(most - x) + 1.0f, most = x;
-        else sum += expf(x - most);
+        if (x > most)
+            sum = sum * expf(most - x) + 1.0f, most = x;
+        else
+            sum += expf(x - most);
     }
     float row_most = block_max(most, part[0]);
     float scale = 1.0f / block_sum(sum * expf(most - row_most), part[1]);
-    for (int i = threadIdx.x; i < cols; i += THREADS)
-        out[start + i] = expf(in[start + i] - row_most) * scale;
+    for (int i = threadIdx.x; i < cols; i += THREADS) out[start + i] = expf(in[start + i] - row_most) * scale;
 }
 
-extern "C" void softmax(float *out, const float *in, int rows, int cols)
-{
+extern "C" void softmax(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     softmax_online<<<rows, THREADS>>>(out, in, cols);
 }

@@ -1,20 +1,19 @@
 // Step 1: a thread an element, coalesced, everything from global memory: two loads a product.
 
-__global__ void sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m, float alpha,
-                             float beta)
-{
+__global__ void sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k,
+                             int m, float alpha, float beta) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= n || col >= m) return;
     float sum = 0.0f;
-    for (int l = 0; l < k; l++)
-        sum += a[(size_t)row * k + l] * b[(size_t)l * m + col];
+    for (int l = 0; l < k; l++) sum += a[(size_t)row * k + l] * b[(size_t)l * m + col];
     float *out = &c[(size_t)row * m + col];
-    *out = beta == 0.0f ? alpha * sum : alpha * sum + beta * *out; // with beta = 0, C may hold anything, even NaNs
+    *out = beta == 0.0f ? alpha * sum
+                        : alpha * sum + beta * *out; // with beta = 0, C may hold anything, even NaNs
 }
 
-extern "C" void sgemm(float *c, const float *a, const float *b, int n, int k, int m, float alpha, float beta)
-{
+extern "C" void sgemm(float *c, const float *a, const float *b, int n, int k, int m, float alpha,
+                      float beta) {
     if (n == 0 || m == 0) return;
     dim3 block(32, 8);
     dim3 grid((m + block.x - 1) / block.x, (n + block.y - 1) / block.y);

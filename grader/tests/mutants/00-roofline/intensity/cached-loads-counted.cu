@@ -5,8 +5,7 @@ struct answers {
     double value[9];
 };
 
-__global__ void write_answers(double *out, answers a)
-{
+__global__ void write_answers(double *out, answers a) {
     if (threadIdx.x < 9) out[threadIdx.x] = a.value[threadIdx.x];
 }
 
@@ -21,8 +20,7 @@ __global__ void horner(float *y, const float *x, int n, int steps) // kernel 1
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float v = x[i], sum = v;
-    for (int s = 0; s < steps; s++)
-        sum = fmaf(sum, 0.5f, v);
+    for (int s = 0; s < steps; s++) sum = fmaf(sum, 0.5f, v);
     y[i] = sum;
 }
 
@@ -35,9 +33,8 @@ __global__ void smooth(float *y, const float *x, int n) // kernel 2
     y[i] = left + x[i] + right;
 }
 
-extern "C" void intensity(double *answers_out, float *y, const float *x, const float *w, int n, int steps, double peak_flops,
-                          double peak_bytes)
-{
+extern "C" void intensity(double *answers_out, float *y, const float *x, const float *w, int n, int steps,
+                          double peak_flops, double peak_bytes) {
     const double flops[3] = {2.0 * n, 2.0 * n * steps, 2.0 * n};
     const double bytes[3] = {12.0 * n, 8.0 * n, 16.0 * n}; // smooth's neighbours are on the chip already
     answers a;

@@ -1,14 +1,12 @@
 // expect: WA
 // The elements after the last whole warp are left out.
 
-__global__ void vector_add_kernel(float *__restrict__ out, const float *__restrict__ a, const float *__restrict__ b, int n)
-{
+__global__ void vector_add_kernel(float *__restrict__ out, const float *__restrict__ a,
+                                  const float *__restrict__ b, int n) {
     int step = gridDim.x * blockDim.x;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n & ~31); i += step)
-        out[i] = a[i] + b[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n & ~31); i += step) out[i] = a[i] + b[i];
 }
 
-extern "C" void vector_add(float *out, const float *a, const float *b, int n, int blocks)
-{
+extern "C" void vector_add(float *out, const float *a, const float *b, int n, int blocks) {
     vector_add_kernel<<<blocks, 256>>>(out, a, b, n);
 }

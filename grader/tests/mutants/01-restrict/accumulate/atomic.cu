@@ -1,18 +1,14 @@
 // expect: PART
 // Right, but each step is an atomic on global memory in place of a store.
-__global__ void accumulate_kernel(int *c, const int *a, const int *b, int n, int k, int m)
-{
+__global__ void accumulate_kernel(int *c, const int *a, const int *b, int n, int k, int m) {
     int i = blockIdx.y * blockDim.x + threadIdx.x;
     int j = blockIdx.x;
     if (i >= n) return;
 
-
-    for (int l = 0; l < k; l++)
-        atomicAdd(&c[(size_t)i * m + j], a[(size_t)i * k + l] * b[(size_t)l * m + j]);
+    for (int l = 0; l < k; l++) atomicAdd(&c[(size_t)i * m + j], a[(size_t)i * k + l] * b[(size_t)l * m + j]);
 }
 
-extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m)
-{
+extern "C" void accumulate(int *c, const int *a, const int *b, int n, int k, int m) {
     if (n == 0 || m == 0) return;
     const int threads = 256;
     dim3 grid(m, (n + threads - 1) / threads);

@@ -1,19 +1,17 @@
 // expect: WA
 // The sum in a local variable is no promise, but leaves the old level where x is read.
 
-__global__ void alias_trap_kernel(float *level, const float *x, const float *__restrict__ rate, int signals, int length)
-{
+__global__ void alias_trap_kernel(float *level, const float *x, const float *__restrict__ rate, int signals,
+                                  int length) {
     int s = blockIdx.x * blockDim.x + threadIdx.x;
     if (s >= signals) return;
 
     float now = level[s];
-    for (int j = 0; j < length; j++)
-        now += rate[s] * (x[(size_t)j * signals + s] - now);
+    for (int j = 0; j < length; j++) now += rate[s] * (x[(size_t)j * signals + s] - now);
     level[s] = now;
 }
 
-extern "C" void alias_trap(float *level, const float *x, const float *rate, int signals, int length)
-{
+extern "C" void alias_trap(float *level, const float *x, const float *rate, int signals, int length) {
     if (signals == 0) return;
     const int threads = 128;
     alias_trap_kernel<<<(signals + threads - 1) / threads, threads>>>(level, x, rate, signals, length);

@@ -1,17 +1,15 @@
 // expect: PART
 // Right, but the volatile rate is loaded at each step.
 
-__global__ void alias_trap_kernel(float *level, const float *x, volatile const float *rate, int signals, int length)
-{
+__global__ void alias_trap_kernel(float *level, const float *x, volatile const float *rate, int signals,
+                                  int length) {
     int s = blockIdx.x * blockDim.x + threadIdx.x;
     if (s >= signals) return;
 
-    for (int j = 0; j < length; j++)
-        level[s] += rate[s] * (x[(size_t)j * signals + s] - level[s]);
+    for (int j = 0; j < length; j++) level[s] += rate[s] * (x[(size_t)j * signals + s] - level[s]);
 }
 
-extern "C" void alias_trap(float *level, const float *x, const float *rate, int signals, int length)
-{
+extern "C" void alias_trap(float *level, const float *x, const float *rate, int signals, int length) {
     if (signals == 0) return;
     const int threads = 128;
     alias_trap_kernel<<<(signals + threads - 1) / threads, threads>>>(level, x, rate, signals, length);

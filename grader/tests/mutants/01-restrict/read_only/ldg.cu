@@ -2,8 +2,7 @@
 // Eight __ldg are eight loads.
 
 __global__ void rotate(float *out_re, float *out_im, const float *re, const float *im, const float *rotation,
-                       int n)
-{
+                       int n) {
     int step = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         out_re[i] = __ldg(&re[i]) * __ldg(&rotation[0]) - __ldg(&im[i]) * __ldg(&rotation[1]);
@@ -11,10 +10,11 @@ __global__ void rotate(float *out_re, float *out_im, const float *re, const floa
     }
 }
 
-extern "C" void read_only(float *out_re, float *out_im, const float *re, const float *im, const float *rotation, int n)
-{
+extern "C" void read_only(float *out_re, float *out_im, const float *re, const float *im,
+                          const float *rotation, int n) {
     if (n == 0) return;
-    const int threads = 256, most_blocks = 1024;
-    int blocks = (n + threads - 1) / threads;
-    rotate<<<blocks < most_blocks ? blocks : most_blocks, threads>>>(out_re, out_im, re, im, rotation, n);
+    const int threads = 256;
+    const int most_blocks = 1024;
+    int blocks = min((n + threads - 1) / threads, most_blocks);
+    rotate<<<blocks, threads>>>(out_re, out_im, re, im, rotation, n);
 }

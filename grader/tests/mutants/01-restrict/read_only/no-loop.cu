@@ -2,8 +2,7 @@
 // One number a thread, in a grid that is limited to 1024 blocks: numbers beyond it stay unwritten.
 
 __global__ void rotate(float *__restrict__ out_re, float *__restrict__ out_im, const float *__restrict__ re,
-                       const float *__restrict__ im, const float *__restrict__ rotation, int n)
-{
+                       const float *__restrict__ im, const float *__restrict__ rotation, int n) {
     int step = gridDim.x * blockDim.x;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += n) {
         out_re[i] = re[i] * rotation[0] - im[i] * rotation[1];
@@ -11,10 +10,11 @@ __global__ void rotate(float *__restrict__ out_re, float *__restrict__ out_im, c
     }
 }
 
-extern "C" void read_only(float *out_re, float *out_im, const float *re, const float *im, const float *rotation, int n)
-{
+extern "C" void read_only(float *out_re, float *out_im, const float *re, const float *im,
+                          const float *rotation, int n) {
     if (n == 0) return;
-    const int threads = 256, most_blocks = 1024;
-    int blocks = (n + threads - 1) / threads;
-    rotate<<<blocks < most_blocks ? blocks : most_blocks, threads>>>(out_re, out_im, re, im, rotation, n);
+    const int threads = 256;
+    const int most_blocks = 1024;
+    int blocks = min((n + threads - 1) / threads, most_blocks);
+    rotate<<<blocks, threads>>>(out_re, out_im, re, im, rotation, n);
 }

@@ -7,8 +7,7 @@ struct particle { // 16 floats, of which the motion needs the first five
 };
 
 // The ends of the chain hang on walls at 0.
-__global__ void kick(particle *p, int n, float dt)
-{
+__global__ void kick(particle *p, int n, float dt) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float x = (i > 0 ? p[i - 1].x : 0.0f) - 2.0f * p[i].x + (i + 1 < n ? p[i + 1].x : 0.0f);
@@ -19,16 +18,14 @@ __global__ void kick(particle *p, int n, float dt)
     p[i].y += dt * p[i].vy;
 }
 
-__global__ void drift(particle *p, int n, float dt)
-{
+__global__ void drift(particle *p, int n, float dt) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     p[i].x += dt * p[i].vx;
     p[i].y += dt * p[i].vy;
 }
 
-extern "C" void particles(float *state, int n, int steps, float dt)
-{
+extern "C" void particles(float *state, int n, int steps, float dt) {
     if (n == 0) return;
     const int threads = 256, blocks = (n + threads - 1) / threads;
     particle *p = (particle *)state;

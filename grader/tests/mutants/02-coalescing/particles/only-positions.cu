@@ -7,29 +7,27 @@ struct particle {
     float x, y, vx, vy, mass, others[11];
 };
 
-__global__ void split(float *__restrict__ x, float *__restrict__ y, const particle *__restrict__ p, int n)
-{
+__global__ void split(float *__restrict__ x, float *__restrict__ y, const particle *__restrict__ p, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     x[i] = p[i].x;
     y[i] = p[i].y;
 }
 
-__global__ void merge(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y, int n)
-{
+__global__ void merge(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y,
+                      int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     p[i].x = x[i];
     p[i].y = y[i];
 }
 
-__device__ float pull(const float *x, int i, int n)
-{
+__device__ float pull(const float *x, int i, int n) {
     return (i > 0 ? x[i - 1] : 0.0f) - 2.0f * x[i] + (i + 1 < n ? x[i + 1] : 0.0f);
 }
 
-__global__ void kick(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y, int n, float dt)
-{
+__global__ void kick(particle *__restrict__ p, const float *__restrict__ x, const float *__restrict__ y,
+                     int n, float dt) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float push = dt / p[i].mass;
@@ -37,16 +35,15 @@ __global__ void kick(particle *__restrict__ p, const float *__restrict__ x, cons
     p[i].vy += push * pull(y, i, n);
 }
 
-__global__ void drift(float *__restrict__ x, float *__restrict__ y, const particle *__restrict__ p, int n, float dt)
-{
+__global__ void drift(float *__restrict__ x, float *__restrict__ y, const particle *__restrict__ p, int n,
+                      float dt) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     x[i] += dt * p[i].vx;
     y[i] += dt * p[i].vy;
 }
 
-extern "C" void particles(float *state, int n, int steps, float dt)
-{
+extern "C" void particles(float *state, int n, int steps, float dt) {
     if (n == 0) return;
     const int blocks = (n + THREADS - 1) / THREADS;
     particle *p = (particle *)state;

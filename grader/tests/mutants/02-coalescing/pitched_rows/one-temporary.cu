@@ -1,8 +1,8 @@
 // expect: RTE
 // Reads and writes the same temporary: rows change while their neighbours still need them.
 
-__global__ void smooth(float *__restrict__ to, int to_pitch, const float *__restrict__ from, int from_pitch, int rows, int cols)
-{
+__global__ void smooth(float *__restrict__ to, int to_pitch, const float *__restrict__ from, int from_pitch,
+                       int rows, int cols) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= rows || col >= cols) return;
@@ -12,14 +12,12 @@ __global__ void smooth(float *__restrict__ to, int to_pitch, const float *__rest
     to[(size_t)row * to_pitch + col] = 0.5f * here[0] + 0.25f * (above + below);
 }
 
-__global__ void copy(float *__restrict__ to, const float *__restrict__ from, size_t n)
-{
+__global__ void copy(float *__restrict__ to, const float *__restrict__ from, size_t n) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = from[i];
 }
 
-extern "C" void pitched_rows(float *out, const float *in, int rows, int cols, int steps)
-{
+extern "C" void pitched_rows(float *out, const float *in, int rows, int cols, int steps) {
     size_t n = (size_t)rows * cols;
     if (n == 0) return;
     if (steps == 0) {

@@ -4,8 +4,7 @@
 constexpr int TILE = 32;
 constexpr int ROWS_AT_ONCE = 8; // 256 threads, 4 elements each: four loads are under way before the barrier
 
-__global__ void transpose_kernel(float *__restrict__ out, const float *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(float *__restrict__ out, const float *__restrict__ in, int rows, int cols) {
     __shared__ float tile[TILE][TILE + 1];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -21,8 +20,7 @@ __global__ void transpose_kernel(float *__restrict__ out, const float *__restric
             out[(size_t)(out_row + k) * rows + out_col] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-extern "C" void transpose(float *out, const float *in, int rows, int cols)
-{
+extern "C" void transpose(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

@@ -1,23 +1,22 @@
 // expect: PART
 // Four elements a lane, by four loads: the addresses of a warp are 16 bytes apart.
 
-__global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head, int vectors, int n)
-{
+__global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,
+                      int vectors, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < vectors) {
-        for (int k = 0; k < 4; k++)
-            out[head + 4 * i + k] = factor * in[head + 4 * i + k];
+        for (int k = 0; k < 4; k++) out[head + 4 * i + k] = factor * in[head + 4 * i + k];
     }
     if (i < head) out[i] = factor * in[i];
     int tail = head + 4 * vectors + i;
     if (tail < n && i < 4) out[tail] = factor * in[tail];
 }
 
-extern "C" void vector_loads(float *out, const float *in, float factor, int start, int n)
-{
+extern "C" void vector_loads(float *out, const float *in, float factor, int start, int n) {
     if (n == 0) return;
     int head = min((4 - start % 4) % 4, n);
     int vectors = (n - head) / 4;
     const int threads = 256; // at least one block: its first threads do the ends
-    scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head, vectors, n);
+    scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head,
+                                                                  vectors, n);
 }

@@ -1,8 +1,8 @@
 // expect: WA
 // A part that ends before the first boundary: the head goes on behind it.
 
-__global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head, int vectors, int n)
-{
+__global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,
+                      int vectors, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < vectors) {
         float4 v = reinterpret_cast<const float4 *>(in + head)[i];
@@ -14,11 +14,11 @@ __global__ void scale(float *__restrict__ out, const float *__restrict__ in, flo
     if (tail < n && i < 4) out[tail] = factor * in[tail];
 }
 
-extern "C" void vector_loads(float *out, const float *in, float factor, int start, int n)
-{
+extern "C" void vector_loads(float *out, const float *in, float factor, int start, int n) {
     if (n == 0) return;
     int head = (4 - start % 4) % 4;
     int vectors = (n - head) / 4;
     const int threads = 256; // at least one block: its first threads do the ends
-    scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head, vectors, n);
+    scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head,
+                                                                  vectors, n);
 }

@@ -1,8 +1,7 @@
 // expect: PART
 // Each thread slides along 32 elements of its own: one load an element, but a warp strides.
 
-__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void window(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) * 32;
     if (i >= n) return;
     int left = i > 0 ? in[i - 1] : 0, here = in[i];
@@ -13,8 +12,7 @@ __global__ void window(int *__restrict__ out, const int *__restrict__ in, int n)
     }
 }
 
-extern "C" void window_sum(int *out, const int *in, int n)
-{
+extern "C" void window_sum(int *out, const int *in, int n) {
     if (n == 0) return;
     const int threads = 64;
     window<<<((n + 31) / 32 + threads - 1) / threads, threads>>>(out, in, n);

@@ -3,8 +3,7 @@
 
 constexpr int GROUP = 256;
 
-__global__ void reduce(int *__restrict__ sums, const int *__restrict__ in, int n)
-{
+__global__ void reduce(int *__restrict__ sums, const int *__restrict__ in, int n) {
     __shared__ int part[GROUP];
     int t = threadIdx.x, i = blockIdx.x * GROUP + t;
     part[t] = i < n ? in[i] : 0;
@@ -18,8 +17,7 @@ __global__ void reduce(int *__restrict__ sums, const int *__restrict__ in, int n
     if (t == 0) sums[blockIdx.x] = total;
 }
 
-extern "C" void reduce_addressing(int *sums, const int *in, int n)
-{
+extern "C" void reduce_addressing(int *sums, const int *in, int n) {
     if (n == 0) return;
     reduce<<<(n + GROUP - 1) / GROUP, GROUP>>>(sums, in, n);
 }

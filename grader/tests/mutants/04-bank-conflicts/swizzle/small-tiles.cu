@@ -3,8 +3,7 @@
 
 constexpr int TILE = 16;
 
-__global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ in, int rows, int cols) {
     __shared__ int tile[TILE][TILE + 1];
     int col = blockIdx.x * TILE + threadIdx.x;
     int row = blockIdx.y * TILE + threadIdx.y;
@@ -12,11 +11,11 @@ __global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ 
     __syncthreads();
     int out_col = blockIdx.y * TILE + threadIdx.x;
     int out_row = blockIdx.x * TILE + threadIdx.y;
-    if (out_col < rows && out_row < cols) out[(size_t)out_row * rows + out_col] = tile[threadIdx.x][threadIdx.y];
+    if (out_col < rows && out_row < cols)
+        out[(size_t)out_row * rows + out_col] = tile[threadIdx.x][threadIdx.y];
 }
 
-extern "C" void swizzle(int *out, const int *in, int rows, int cols)
-{
+extern "C" void swizzle(int *out, const int *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, TILE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

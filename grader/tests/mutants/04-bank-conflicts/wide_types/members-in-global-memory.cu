@@ -3,8 +3,8 @@
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 
-__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows,
+                                 int cols) {
     __shared__ float r[TILE][TILE + 1], g[TILE][TILE + 1], b[TILE][TILE + 1], a[TILE][TILE + 1];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -12,7 +12,8 @@ __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restr
     for (int k = 0; k < TILE; k += ROWS_AT_ONCE)
         if (col < cols && row + k < rows) {
             const float *p = (const float *)(in + (size_t)(row + k) * cols + col);
-            float4 v = make_float4(((volatile const float *)p)[0], ((volatile const float *)p)[1], ((volatile const float *)p)[2], ((volatile const float *)p)[3]);
+            float4 v = make_float4(((volatile const float *)p)[0], ((volatile const float *)p)[1],
+                                   ((volatile const float *)p)[2], ((volatile const float *)p)[3]);
             int x = threadIdx.x, y = threadIdx.y + k;
             r[y][x] = v.x, g[y][x] = v.y, b[y][x] = v.z, a[y][x] = v.w;
         }
@@ -27,8 +28,7 @@ __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restr
         }
 }
 
-extern "C" void wide_types(float *out, const float *in, int rows, int cols)
-{
+extern "C" void wide_types(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

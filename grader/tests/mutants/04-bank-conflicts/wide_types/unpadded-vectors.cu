@@ -3,8 +3,8 @@
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 
-__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows, int cols)
-{
+__global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restrict__ in, int rows,
+                                 int cols) {
     __shared__ float4 tile[TILE][TILE];
 
     int col = blockIdx.x * TILE + threadIdx.x;
@@ -21,8 +21,7 @@ __global__ void transpose_kernel(float4 *__restrict__ out, const float4 *__restr
             out[(size_t)(out_row + k) * rows + out_col] = tile[threadIdx.x][threadIdx.y + k];
 }
 
-extern "C" void wide_types(float *out, const float *in, int rows, int cols)
-{
+extern "C" void wide_types(float *out, const float *in, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     dim3 block(TILE, ROWS_AT_ONCE);
     dim3 grid((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);

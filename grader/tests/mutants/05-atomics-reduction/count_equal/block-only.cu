@@ -2,10 +2,11 @@
 // One global atomic a block, but all lanes queue at the shared one: atomicInc, unlike atomicAdd, is not summed up by the
 // compiler.
 
-__global__ void clear(int *count) { *count = 0; }
+__global__ void clear(int *count) {
+    *count = 0;
+}
 
-__global__ void count_kernel(int *count, const int *data, int value, int n)
-{
+__global__ void count_kernel(int *count, const int *data, int value, int n) {
     __shared__ unsigned here;
     if (threadIdx.x == 0) here = 0;
     __syncthreads();
@@ -15,8 +16,7 @@ __global__ void count_kernel(int *count, const int *data, int value, int n)
     if (threadIdx.x == 0) atomicAdd(count, (int)here);
 }
 
-extern "C" void count_equal(int *count, const int *data, int value, int n)
-{
+extern "C" void count_equal(int *count, const int *data, int value, int n) {
     clear<<<1, 1>>>(count);
     if (n == 0) return;
     const int threads = 256;

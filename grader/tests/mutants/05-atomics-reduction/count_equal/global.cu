@@ -1,16 +1,16 @@
 // expect: PART
 // An atomic for each that is found.
 
-__global__ void clear(int *count) { *count = 0; }
+__global__ void clear(int *count) {
+    *count = 0;
+}
 
-__global__ void count_kernel(int *count, const int *data, int value, int n)
-{
+__global__ void count_kernel(int *count, const int *data, int value, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && data[i] == value) atomicAdd(count, 1);
 }
 
-extern "C" void count_equal(int *count, const int *data, int value, int n)
-{
+extern "C" void count_equal(int *count, const int *data, int value, int n) {
     clear<<<1, 1>>>(count);
     if (n == 0) return;
     const int threads = 256;

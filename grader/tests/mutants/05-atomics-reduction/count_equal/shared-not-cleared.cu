@@ -1,10 +1,11 @@
 // expect: RTE
 // The block's counter starts as whatever shared memory holds.
 
-__global__ void clear(int *count) { *count = 0; }
+__global__ void clear(int *count) {
+    *count = 0;
+}
 
-__global__ void count_kernel(int *count, const int *data, int value, int n)
-{
+__global__ void count_kernel(int *count, const int *data, int value, int n) {
     __shared__ int here;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n && data[i] == value) atomicAdd(&here, 1);
@@ -12,8 +13,7 @@ __global__ void count_kernel(int *count, const int *data, int value, int n)
     if (threadIdx.x == 0) atomicAdd(count, here);
 }
 
-extern "C" void count_equal(int *count, const int *data, int value, int n)
-{
+extern "C" void count_equal(int *count, const int *data, int value, int n) {
     clear<<<1, 1>>>(count);
     if (n == 0) return;
     const int threads = 256;

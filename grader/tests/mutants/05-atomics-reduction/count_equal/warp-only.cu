@@ -1,10 +1,11 @@
 // expect: PART
 // A vote, and an atomic in global memory a warp.
 
-__global__ void clear(int *count) { *count = 0; }
+__global__ void clear(int *count) {
+    *count = 0;
+}
 
-__global__ void count_kernel(int *count, const int *data, int value, int n)
-{
+__global__ void count_kernel(int *count, const int *data, int value, int n) {
     __shared__ int here;
     if (threadIdx.x == 0) here = 0;
     __syncthreads();
@@ -13,8 +14,7 @@ __global__ void count_kernel(int *count, const int *data, int value, int n)
     if (threadIdx.x % 32 == 0) atomicAdd(count, __popc(equal));
 }
 
-extern "C" void count_equal(int *count, const int *data, int value, int n)
-{
+extern "C" void count_equal(int *count, const int *data, int value, int n) {
     clear<<<1, 1>>>(count);
     if (n == 0) return;
     const int threads = 256;

@@ -3,14 +3,14 @@
 
 constexpr int BINS = 256, COPIES = 8, THREADS = 256, MOST_BLOCKS = 264; // 2 blocks for each of 132 SMs
 
-__global__ void clear(int *bins) { bins[threadIdx.x] = 0; }
+__global__ void clear(int *bins) {
+    bins[threadIdx.x] = 0;
+}
 
-__global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ data, int n)
-{
+__global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ data, int n) {
     __shared__ int part[BINS][COPIES];
     int t = threadIdx.x, copy = t % COPIES;
-    for (int i = t; i < BINS; i += THREADS)
-        part[i / COPIES][i % COPIES] = 0;
+    for (int i = t; i < BINS; i += THREADS) part[i / COPIES][i % COPIES] = 0;
     __syncthreads();
 
     int first = blockIdx.x * THREADS + t, step = gridDim.x * THREADS;
@@ -31,8 +31,7 @@ __global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ 
     if (sum > 0) atomicAdd(&bins[t], sum);
 }
 
-extern "C" void histogram(int *bins, const unsigned char *data, int n)
-{
+extern "C" void histogram(int *bins, const unsigned char *data, int n) {
     clear<<<1, BINS>>>(bins);
     if (n == 0) return;
     int blocks = (n / 4 + THREADS - 1) / THREADS;

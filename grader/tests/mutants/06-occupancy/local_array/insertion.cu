@@ -3,8 +3,7 @@
 
 constexpr int WIDTH = 7;
 
-__global__ void median(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void median(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     int v[WIDTH];
@@ -21,8 +20,7 @@ __global__ void median(int *__restrict__ out, const int *__restrict__ in, int n)
     out[i] = v[WIDTH / 2];
 }
 
-extern "C" void local_array(int *out, const int *in, int n)
-{
+extern "C" void local_array(int *out, const int *in, int n) {
     if (n == 0) return;
     const int threads = 256;
     median<<<(n + threads - 1) / threads, threads>>>(out, in, n);

@@ -3,14 +3,12 @@
 
 constexpr int WIDTH = 7;
 
-__global__ void median(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void median(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     int v[WIDTH];
 #pragma unroll
-    for (int k = 0; k < WIDTH; k++)
-        v[k] = in[min(max(i + k - WIDTH / 2, 0), n - 1)];
+    for (int k = 0; k < WIDTH; k++) v[k] = in[min(max(i + k - WIDTH / 2, 0), n - 1)];
 #pragma unroll
     for (int round = 0; round < WIDTH; round++)
 #pragma unroll
@@ -21,8 +19,7 @@ __global__ void median(int *__restrict__ out, const int *__restrict__ in, int n)
     out[i] = (int)(((long long)v[0] + v[1] + v[2] + v[3] + v[4] + v[5] + v[6]) / WIDTH);
 }
 
-extern "C" void local_array(int *out, const int *in, int n)
-{
+extern "C" void local_array(int *out, const int *in, int n) {
     if (n == 0) return;
     const int threads = 256;
     median<<<(n + threads - 1) / threads, threads>>>(out, in, n);

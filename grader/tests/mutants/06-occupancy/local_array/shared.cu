@@ -3,8 +3,7 @@
 
 constexpr int WIDTH = 7, THREADS = 256;
 
-__global__ void median(int *__restrict__ out, const int *__restrict__ in, int n)
-{
+__global__ void median(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     __shared__ int column[WIDTH][THREADS];
@@ -22,8 +21,7 @@ __global__ void median(int *__restrict__ out, const int *__restrict__ in, int n)
     out[i] = column[WIDTH / 2][t];
 }
 
-extern "C" void local_array(int *out, const int *in, int n)
-{
+extern "C" void local_array(int *out, const int *in, int n) {
     if (n == 0) return;
     median<<<(n + THREADS - 1) / THREADS, THREADS>>>(out, in, n);
 }

@@ -3,27 +3,23 @@
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 
-__device__ float warp_sum(float v)
-{
-    for (int distance = 16; distance > 0; distance /= 2)
-        v += __shfl_xor_sync(0xffffffff, v, distance);
+__device__ float warp_sum(float v) {
+    for (int distance = 16; distance > 0; distance /= 2) v += __shfl_xor_sync(0xffffffff, v, distance);
     return v;
 }
 
-__device__ float block_sum(float v, float *part)
-{
+__device__ float block_sum(float v, float *part) {
     v = warp_sum(v);
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     float sum = 0.0f;
-    for (int w = 0; w < WARPS; w++)
-        sum += part[w];
+    for (int w = 0; w < WARPS; w++) sum += part[w];
     return sum;
 }
 
-__global__ void layer_norm_kernel(float *__restrict__ out, const float *__restrict__ x, const float *__restrict__ residual,
-                                  const float *__restrict__ gamma, const float *__restrict__ beta, int cols)
-{
+__global__ void layer_norm_kernel(float *__restrict__ out, const float *__restrict__ x,
+                                  const float *__restrict__ residual, const float *__restrict__ gamma,
+                                  const float *__restrict__ beta, int cols) {
     __shared__ float part[2][WARPS]; // a sum has its own place, so that none is overwritten while it is read
     const size_t start = (size_t)blockIdx.x * cols;
 
@@ -47,9 +43,8 @@ __global__ void layer_norm_kernel(float *__restrict__ out, const float *__restri
     }
 }
 
-extern "C" void layer_norm(float *out, const float *x, const float *residual, const float *gamma, const float *beta, int rows,
-                           int cols)
-{
+extern "C" void layer_norm(float *out, const float *x, const float *residual, const float *gamma,
+                           const float *beta, int rows, int cols) {
     if (rows == 0 || cols == 0) return;
     layer_norm_kernel<<<rows, THREADS>>>(out, x, residual, gamma, beta, cols);
 }

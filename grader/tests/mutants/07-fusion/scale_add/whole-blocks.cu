@@ -1,14 +1,13 @@
 // expect: WA
 // The last, partly filled block is left out.
 
-__global__ void scale_add_kernel(float *__restrict__ out, const float *__restrict__ x, const float *__restrict__ y, float a, int n)
-{
+__global__ void scale_add_kernel(float *__restrict__ out, const float *__restrict__ x,
+                                 const float *__restrict__ y, float a, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = a * x[i] + y[i];
 }
 
-extern "C" void scale_add(float *out, const float *x, const float *y, float a, int n)
-{
+extern "C" void scale_add(float *out, const float *x, const float *y, float a, int n) {
     if (n == 0) return;
     const int threads = 256;
     scale_add_kernel<<<max(n / threads, 1), threads>>>(out, x, y, a, n);

@@ -5,8 +5,7 @@ constexpr int MOST_RADIUS = 64, THREADS = 256;
 
 __constant__ float taps[MOST_RADIUS + 1];
 
-__global__ void convolve(float *__restrict__ out, const float *__restrict__ in, int n, int radius)
-{
+__global__ void convolve(float *__restrict__ out, const float *__restrict__ in, int n, int radius) {
     __shared__ float tile[THREADS + 2 * MOST_RADIUS]; // tile[t + radius] is the element of thread t
     int first = blockIdx.x * THREADS - radius;
     for (int e = threadIdx.x; e < THREADS + 2 * radius; e += THREADS)
@@ -16,13 +15,11 @@ __global__ void convolve(float *__restrict__ out, const float *__restrict__ in, 
     int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     float sum = 0.0f;
-    for (int k = 0; k <= 2 * radius; k++)
-        sum += tile[threadIdx.x + k] * taps[k];
+    for (int k = 0; k <= 2 * radius; k++) sum += tile[threadIdx.x + k] * taps[k];
     out[i] = sum;
 }
 
-extern "C" void convolution(float *out, const float *in, const float *filter, int n, int radius)
-{
+extern "C" void convolution(float *out, const float *in, const float *filter, int n, int radius) {
     if (n == 0) return;
     cudaMemcpyToSymbolAsync(taps, filter, (2 * radius + 1) * sizeof(float), 0, cudaMemcpyDeviceToDevice);
     convolve<<<(n + THREADS - 1) / THREADS, THREADS>>>(out, in, n, radius);
