@@ -12,7 +12,9 @@ comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
 CFLAGS := -std=gnu11 -g $(OPT) -I. -I$(B)/gen -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE
-LDLIBS := -ljansson -larchive -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread
+LDLIBS  = -ljansson -larchive -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
+# Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
+CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
 CHECKLIBS := -lcheck_pic -lsubunit -lrt
 Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
@@ -68,7 +70,7 @@ $(B)/simgpu: $(call obj,grader/simgpu.c) $(base_o)
 # It exports the runtime's connection, which the student's object then shares.
 $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -rdynamic $^ -o $@ -lffi -ldl
+	$(Q)$(CC) -O2 -rdynamic $^ -o $@ -l:libffi.a -ldl
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -84,6 +86,10 @@ OUT ?= $(B)/gpu-report
 gpu-report:
 	$(Q)test -x $(B)/grader || $(MAKE) --no-print-directory all
 	$(Q)$(B)/grader gpu-report $(OUT) --device gpu $(GPUFLAGS)
+# What a machine may lack where nothing can be installed: the libraries of the programs, beside them.
+gpu-carry: all
+	$(Q)mkdir -p $(B)/lib/carry && ldd $(B)/grader $(B)/simgpu | awk '$$3 ~ /^\// { print $$3 }' | \
+	  grep -vE '/lib(c|m|dl|rt|pthread)\.so' | sort -u | xargs -I{} cp -L {} $(B)/lib/carry/
 # The table and the ablation of docs/time-model.md.
 time-model: $(B)/tests/judge
 	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing
@@ -117,5 +123,5 @@ check-hostile: all $(B)/tests/hostile
 clean:
 	rm -rf build
 
-.PHONY: all bench setup grade check check-hostile clean time-model gpu-report
+.PHONY: all bench setup grade check check-hostile clean time-model gpu-report gpu-carry
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
