@@ -120,6 +120,9 @@ check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
+# A new exercise: make new EXERCISE=10-sorting/merge_sort (docs/authoring.md).
+new: $(B)/grader
+	$(Q)$(B)/grader new $(EXERCISE)
 clean:
 	rm -rf build
 

@@ -21,6 +21,7 @@ static const char usage[] =
     "  watch [EXERCISE]      grade at every save\n"
     "  batch DIR...          a class of submissions: a folder for each student\n"
     "  verify [EXERCISE...]  is the book in order?\n"
+    "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
     "  selftest              is this machine fit to measure? with --device gpu\n"
     "  gpu-report FOLDER     all that has a GPU as its subject, into a folder; with --device gpu\n"
     "\n"
