@@ -17,10 +17,10 @@
 #pragma once
 #include "grader/sim/insn/lanes_half.h"
 
-static inline f32 power_of_two(s32 n) { return f32_of((u32)(n + 127) << 23); }
+INLINE f32 power_of_two(s32 n) { return f32_of((u32)(n + 127) << 23); }
 
 /* 2^n × 2^r with |r| ≤ 1/2; 2^r by its minimax polynomial. n is applied in two steps, for results below 2^-126. */
-static inline f32 ex2(f32 x) {
+INLINE f32 ex2(f32 x) {
     f32 clamped = x > 129.0f ? 129.0f : x < -151.0f ? -151.0f : x;
     f32 rounded = __builtin_rintf(clamped), r = clamped - rounded;
     f32 p = 1.535336188e-4f;
@@ -36,7 +36,7 @@ static inline f32 ex2(f32 x) {
 }
 
 /* x = 2^e × m with m in [√½, √2); log2 m = 2 / ln 2 × artanh((m - 1) / (m + 1)). */
-static inline f32 lg2(f32 x) {
+INLINE f32 lg2(f32 x) {
     f32 scaled = x < 0x1p-126f ? x * 0x1p24f : x;
     s32 bits = (s32)(bits_of(scaled) - 0x3f3504f3u), e = bits >> 23;
     f32 m = f32_of((u32)(bits & 0x7fffff) + 0x3f3504f3u);
@@ -54,7 +54,7 @@ static inline f32 lg2(f32 x) {
 }
 
 /* sin(x + quarters × π/2). The operand is reduced in f64, so that 2^30 still leaves an error of 2^-22. */
-static inline f32 sine(f32 x, s32 quarters) {
+INLINE f32 sine(f32 x, s32 quarters) {
     f32 magnitude = f32_of(bits_of(x) & 0x7fffffffu);
     f64 wide = (f64)(magnitude <= 0x1p30f ? x : 0.0f);
     f64 turns = __builtin_rint(wide * 0.63661977236758134308);
@@ -66,13 +66,13 @@ static inline f32 sine(f32 x, s32 quarters) {
     u32 v = bits_of(n & 1 ? c : s) ^ (u32)(n & 2) << 30;
     return magnitude < __builtin_inff() ? f32_of(v) : f32_of(0x7fffffffu);
 }
-static inline f32 sin_f32(f32 x) {
+INLINE f32 sin_f32(f32 x) {
     f32 v = sine(x, 0);
     return x == 0.0f ? f32_of(bits_of(x) & 0x80000000u) : v; /* an operand that counts as zero keeps its sign */
 }
-static inline f32 cos_f32(f32 x) { return sine(x, 1); }
+INLINE f32 cos_f32(f32 x) { return sine(x, 1); }
 
-static inline f32 tanh_f32(f32 x) {
+INLINE f32 tanh_f32(f32 x) {
     f32 m = f32_of(bits_of(x) & 0x7fffffffu), z = m * m;
     f32 t = ex2((m > 20.0f ? 20.0f : m) * 2.88539008f);
     f32 large = (t - 1.0f) / (t + 1.0f), small = m * (1.0f + z * (-0.33333333f + z * 0.13333333f));
@@ -81,14 +81,14 @@ static inline f32 tanh_f32(f32 x) {
 }
 
 /* As the manual has it: for |b| above 2^126 the reciprocal is 0. */
-static inline f32 div_approx(f32 a, f32 b) {
+INLINE f32 div_approx(f32 a, f32 b) {
     f32 m = f32_of(bits_of(b) & 0x7fffffffu);
     f32 zero = a * f32_of(bits_of(b) & 0x80000000u), v = a / b;
     return canonical((m > 0x1p126f) & (m < __builtin_inff()) ? zero : v);
 }
 
-static inline u16 ex2_f16(u16 a) { return f16_of_f32(ex2(f32_of_f16(a))); }
-static inline u16 ex2_bf16(u16 a) { return flushed_bf16(bf16_of_f32(ex2(f32_of_bf16(flushed_bf16(a))))); }
-static inline u16 ex2_ftz_f16(u16 a) { return flushed_f16(ex2_f16(flushed_f16(a))); }
-static inline u16 tanh_f16(u16 a) { return f16_of_f32(tanh_f32(f32_of_f16(a))); }
-static inline u16 tanh_bf16(u16 a) { return bf16_of_f32(tanh_f32(f32_of_bf16(a))); }
+INLINE u16 ex2_f16(u16 a) { return f16_of_f32(ex2(value_f16(a))); }
+INLINE u16 ex2_bf16(u16 a) { return flushed_bf16(bf16_of_f32(ex2(f32_of_bf16(flushed_bf16(a))))); }
+INLINE u16 ex2_ftz_f16(u16 a) { return flushed_f16(ex2_f16(flushed_f16(a))); }
+INLINE u16 tanh_f16(u16 a) { return f16_of_f32(tanh_f32(value_f16(a))); }
+INLINE u16 tanh_bf16(u16 a) { return bf16_of_f32(tanh_f32(f32_of_bf16(a))); }

@@ -38,11 +38,15 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 
 #define SRC(i, T) const st_##T *P##i = at(x, o->src[i])
 #define ARG(n, i, T) T n = (T)P##i[l]
+/* Where some lanes do not execute, all are computed beside the register, and those that do put into it afterwards.
+ * Expressions are total, so that this does no harm, and it leaves the compiler no branch to turn into a select. */
 #define LOOP(TD, ARGS, expr)                                                                                 \
     if (mask == ~0u) {                                                                                       \
         LANES { ARGS; D[l] = WIDEN_##TD(TD)(expr); }                                                         \
     } else {                                                                                                 \
-        LANES { ARGS; D[l] = (mask >> l & 1) ? WIDEN_##TD(TD)(expr) : D[l]; }                                \
+        st_##TD beside[32];                                                                                  \
+        LANES { ARGS; beside[l] = WIDEN_##TD(TD)(expr); }                                                    \
+        LANES D[l] = (mask >> l & 1) ? beside[l] : D[l];                                                     \
     }
 #define HEAD(id, TD)                                                                                         \
     void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
@@ -106,7 +110,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
         T *D = at(x, o->dst);                                                                                \
         SRC(0, T); SRC(1, T);                                                                                \
         u32 p = mask_at(x, o->src[2]) ^ (u32)o->imm;                                                         \
-        LOOP(u64, (void)0, (p >> l & 1 ? P0[l] : P1[l]))                                                     \
+        STORE_LANES(D, mask, p >> l & 1 ? P0[l] : P1[l]);                                                    \
     }
 /* The carry flag is a predicate of its own: src[3]. `k` is what comes in, bit `bits` of the sum what goes out. */
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr)                                                   \
