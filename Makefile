@@ -63,8 +63,13 @@ $(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
 $(call obj,$(chapter_c)): EXTRA := -Wno-missing-prototypes
 
-$(B)/grader: $(call obj,grader/main.c) $(grader_o) $(base_o)
-	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+# Changes when a file comes or goes, so that an exercise that was removed leaves the grader too.
+$(B)/objects.list: FORCE
+	@mkdir -p $(@D); echo '$(grader_o) $(base_o)' | cmp -s - $@ || echo '$(grader_o) $(base_o)' >$@
+FORCE:
+
+$(B)/grader: $(call obj,grader/main.c) $(grader_o) $(base_o) $(B)/objects.list
+	$(Q)$(CC) $(OPT) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
 $(B)/simgpu: $(call obj,grader/simgpu.c) $(base_o)
 	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
 # It exports the runtime's connection, which the student's object then shares.
