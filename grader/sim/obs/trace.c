@@ -77,10 +77,9 @@ static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
     return n;
 }
 
-static bool aligned(const u64 *ea, u32 mask) {
-    for (u32 l = 0; l < 32; l++)
-        if ((mask >> l & 1) && ea[l] & 15) return false;
-    return true;
+/* One lane does the warp's atomics: insn/merge.c says where ptxas arranges that. */
+static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 mask) {
+    return m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
 }
 
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask) {
@@ -89,14 +88,15 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
     u64 entry[64];
     u32 n = 0, span = (u32)d->width * d->count, passes = 1;
     bool atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
+    if (atomic && aggregated(d, m, mask)) mask &= -mask;
     if (space == SPACE_GLOBAL && atomic) n = targets(ea, mask, entry, &passes);
     else if (space == SPACE_GLOBAL) {
         n = lines(ea, mask, span, entry);
         passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
-    } else if (space == SPACE_SHARED) passes = atomic ? m->max : m->wavefronts;
+    } else if (space == SPACE_SHARED) passes = !atomic ? m->wavefronts : __builtin_popcount(mask) > 1 ? m->max : 1;
     else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
     else passes = m->wavefronts;
-    u64 header = TRACE_ACCESS | (u64)(space == SPACE_SHARED && aligned(ea, mask)) << 59 | (u64)(passes & 0xff) << 51 |
+    u64 header = TRACE_ACCESS | (u64)(passes & 0xff) << 51 |
                  (u64)d->verb << 49 | (u64)space << 46 | (u64)__builtin_popcount(mask) << 40 | (u64)n << 32 |
                  (u32)(o - x->worker->launch->ops);
     put(x->trace, x->warp->index, header);

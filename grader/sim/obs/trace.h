@@ -20,8 +20,6 @@ static inline u32 trace_space(u64 w) { return (u32)(w >> 46) & 7; }          /* 
 static inline u32 trace_verb(u64 w) { return (u32)(w >> 49) & 3; }           /* enum mem_verb */
 /* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address. */
 static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
-/* Shared: every lane's address is a multiple of 16. */
-static inline bool trace_aligned(u64 w) { return w >> 59 & 1; }
 
 struct trace_warp {
     u64 *words;

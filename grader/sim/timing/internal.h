@@ -26,7 +26,6 @@ enum { STEP_REFS = 12 };
 struct step {
     u32 op;
     u8 kind, unit, count, special, nsrc, ndst;
-    u8 group;   /* shared loads that became one: of the first, how many; of the others, 0 with `count` 0; else 1 */
     u16 latency; /* of the result, from issue; memory: set by the replay */
     u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
 };
@@ -48,7 +47,6 @@ struct regions {
     struct region *table[REGION_SLOTS];
     u32 *register_of, nregisters, register_slots; /* by hash of a ref */
     ref *register_ref;
-    u8 *aligned; /* by op: all its shared accesses were aligned to 16 bytes */
     u32 most_steps;
 };
 

@@ -3,8 +3,7 @@
  * PTX is not scheduled: a load stands beside its first use. ptxas moves independent loads to the front of a basic
  * block, which decides how many are in flight. Here an instruction's place is the time at which it could start if the
  * block had the SM to itself (operands, and the order of memory accesses that may overlap); instructions are then
- * issued in that order. ptxas also makes one wide load of adjacent scalar loads of shared memory where the alignment
- * is known; the traces say whether it held. */
+ * issued in that order. */
 #include "grader/sim/timing/internal.h"
 
 #include <stdlib.h>
@@ -83,7 +82,7 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     struct lowered to = lower(row->name, row->pipe);
     if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE) to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
     if (!o->weight) to = (struct lowered){UNIT_NONE, 0, 0};
-    *s = (struct step){.op = op, .unit = to.unit, .count = to.count, .special = to.special, .group = 1, .latency = plain_latency(r->device, to.unit)};
+    *s = (struct step){.op = op, .unit = to.unit, .count = to.count, .special = to.special, .latency = plain_latency(r->device, to.unit)};
     for (u32 i = 0; i < ROW_SRC; i++) reads(r, s, o->src[i]);
     reads(r, s, o->guard);
     writes(r, s, o->dst);
@@ -123,49 +122,36 @@ static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
     }
 }
 
-/* ---- wide loads of shared memory ---- */
+/* ---- accesses to shared memory that ptxas makes one of (insn/merge.c marked them) ---- */
 
-static bool scalar_shared_load(const struct regions *r, const struct step *s) {
-    if (s->kind != STEP_MEMORY) return false;
+static const struct mem_desc *shared_access(const struct regions *r, const struct step *s) {
+    if (s->kind != STEP_MEMORY) return NULL;
     const struct mem_desc *d = &r->module->mems[r->module->ops[s->op].aux];
-    return d->space == SPACE_SHARED && d->verb == MEM_LOAD && d->count == 1 && d->width == 4 && !d->strong;
+    return d->space == SPACE_SHARED && (d->verb == MEM_LOAD || d->verb == MEM_STORE) ? d : NULL;
 }
 
-/* Does a step between the two write to shared memory, or to the address register? */
-static bool disturbed(const struct regions *r, const struct step *steps, u32 from, u32 to, ref base) {
-    for (u32 i = from; i < to; i++) {
-        const struct op *o = &r->module->ops[steps[i].op];
-        if (o->dst == base && base != REF_NONE) return true;
-        if (steps[i].kind != STEP_MEMORY) continue;
-        const struct mem_desc *d = &r->module->mems[o->aux];
-        if (d->verb != MEM_LOAD && d->space != SPACE_GLOBAL) return true;
+/* The access that stands for the merged one at `i`: before it, of the same base, within 16 bytes. */
+static struct step *leader_of(const struct regions *r, struct step *steps, u32 i) {
+    const struct op *o = &r->module->ops[steps[i].op];
+    const struct mem_desc *d = &r->module->mems[o->aux];
+    while (i-- > 0) {
+        const struct mem_desc *l = shared_access(r, &steps[i]);
+        const struct op *p = &r->module->ops[steps[i].op];
+        s64 apart = p->imm - o->imm;
+        if (l && l->merge > MERGED_AWAY && l->verb == d->verb && p->src[0] == o->src[0] && apart < 16 && apart > -16) return &steps[i];
     }
-    return false;
+    return NULL;
 }
 
-static u32 find_load(const struct regions *r, const struct step *steps, u32 n, u32 first, s64 offset) {
-    const struct op *a = &r->module->ops[steps[first].op];
-    for (u32 i = first + 1; i < n; i++) {
-        const struct op *o = &r->module->ops[steps[i].op];
-        if (scalar_shared_load(r, &steps[i]) && o->src[0] == a->src[0] && o->imm == a->imm + offset && steps[i].group == 1 &&
-            steps[i].count && !disturbed(r, steps, first, i, a->src[0]))
-            return i;
-    }
-    return UINT32_MAX;
-}
-
-static void merge_loads(struct regions *r, struct step *steps, u32 n) {
+/* The one access waits for all operands and gives all results. */
+static void merge_accesses(const struct regions *r, struct step *steps, u32 n) {
     for (u32 i = 0; i < n; i++) {
-        if (!scalar_shared_load(r, &steps[i]) || !steps[i].count || !r->aligned[steps[i].op]) continue;
-        u32 with[3];
-        u32 k = 0;
-        while (k < 3 && (with[k] = find_load(r, steps, n, i, 4 * (k + 1))) != UINT32_MAX) k++;
-        if (k < 3) continue;
-        steps[i].group = 4;
-        for (u32 j = 0; j < 3; j++) {
-            steps[i].dst[steps[i].ndst++] = steps[with[j]].dst[0];
-            steps[with[j]].group = 0, steps[with[j]].count = 0, steps[with[j]].ndst = 0, steps[with[j]].unit = UNIT_NONE;
-        }
+        const struct mem_desc *d = shared_access(r, &steps[i]);
+        struct step *to = d && d->merge == MERGED_AWAY ? leader_of(r, steps, i) : NULL;
+        if (!to) continue;
+        for (u32 k = 0; k < steps[i].ndst && to->ndst < STEP_REFS; k++) to->dst[to->ndst++] = steps[i].dst[k];
+        for (u32 k = 0; k < steps[i].nsrc && to->nsrc < STEP_REFS; k++) to->src[to->nsrc++] = steps[i].src[k];
+        steps[i].count = steps[i].ndst = 0, steps[i].unit = UNIT_NONE, steps[i].latency = 0;
     }
 }
 
@@ -264,7 +250,7 @@ static struct region *build(struct regions *r, u32 segment, u32 n) {
     u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
     if (!(r->without & TERM_BIT(LOWERING))) fold(r, g->steps, g->nsteps, def);
     free(def);
-    if (!(r->without & TERM_BIT(MERGING))) merge_loads(r, g->steps, g->nsteps);
+    if (!(r->without & TERM_BIT(MERGING))) merge_accesses(r, g->steps, g->nsteps);
     schedule(r, g->steps, g->nsteps);
     for (u32 i = 0; i < g->nsteps; i++) g->step_of[g->steps[i].op - g->first_op] = i;
     if (g->nsteps > r->most_steps) r->most_steps = g->nsteps;
@@ -296,20 +282,8 @@ struct region *region_at(struct regions *r, const struct trace_warp *w, u32 at) 
     return find(r, segment, n);
 }
 
-static void note_alignment(struct regions *r, const struct trace_warp *w) {
-    for (u32 i = 0; i < w->n; i++) {
-        if (!trace_is_access(w->words[i])) continue;
-        if (trace_space(w->words[i]) == SPACE_SHARED && !trace_aligned(w->words[i])) r->aligned[trace_low(w->words[i])] = 0;
-        i += trace_entries(w->words[i]);
-    }
-}
-
 void regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without, const struct sim_trace *t) {
     *r = (struct regions){.module = m, .device = d, .without = without};
-    r->aligned = xcalloc(m->nops, 1);
-    memset(r->aligned, 1, m->nops);
-    for (u32 b = 0; b < t->nblocks; b++)
-        for (u32 w = 0; w < t->blocks[b].nwarps; w++) note_alignment(r, &t->blocks[b].warps[w]);
     /* All of them now, so that the registers are numbered before the replay makes its tables. */
     for (u32 b = 0; b < t->nblocks; b++)
         for (u32 w = 0; w < t->blocks[b].nwarps; w++) {
@@ -325,5 +299,4 @@ void regions_close(struct regions *r) {
     arena_free(&r->arena);
     free(r->register_of);
     free(r->register_ref);
-    free(r->aligned);
 }

@@ -303,19 +303,19 @@ static double access_atomic(struct machine *m, const u64 *p, double t, u8 *why) 
     return ready;
 }
 
-/* Merged scalar loads: 16 bytes a lane take the passes of a 128-bit load, two where all lanes agree. */
-static double shared_passes(const struct machine *m, u64 h, const struct step *s, const struct mem_desc *d) {
+static double shared_passes(const struct machine *m, u64 h, const struct mem_desc *d) {
     double passes = trace_wavefronts(h);
     bool atomic = trace_verb(h) >= MEM_ATOM;
     if (off(m, TERM_BIT(SHARED))) return 1;
-    if (s->group == 4) return max2(passes, 2);
+    /* The first of merged accesses has the passes of the wide one. */
+    if (off(m, TERM_BIT(MERGING)) && d->merge > MERGED_AWAY) passes = passes * d->width / d->merge;
     /* Integer atomics are done in place; floating-point ones are a loop that locks the word (ptxas). */
     if (atomic && (d->type == PTX_F32 || d->type == PTX_F64)) return 4 * passes;
     return max2(passes, 1);
 }
 
-static double access_shared(struct machine *m, u64 h, double t, const struct step *s, const struct mem_desc *d, u8 *why) {
-    double passes = shared_passes(m, h, s, d), at = l1_stage(m, t, passes, R_SHARED), ready = at + m->lat_shared;
+static double access_shared(struct machine *m, u64 h, double t, const struct mem_desc *d, u8 *why) {
+    double passes = shared_passes(m, h, d), at = l1_stage(m, t, passes, R_SHARED), ready = at + m->lat_shared;
     bool loop = trace_verb(h) >= MEM_ATOM && (d->type == PTX_F32 || d->type == PTX_F64);
     if (loop) ready += 2 * m->lat_shared * trace_wavefronts(h);
     *why = STALL_SHARED;
@@ -334,7 +334,7 @@ static double access_local(struct machine *m, u64 h, double t, u8 *why) {
 static double access_one(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s, u8 *why) {
     const struct mem_desc *d = &m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux];
     switch (trace_space(*p)) {
-    case SPACE_SHARED: return access_shared(m, *p, t, s, d, why);
+    case SPACE_SHARED: return access_shared(m, *p, t, d, why);
     case SPACE_LOCAL: return access_local(m, *p, t, why);
     case SPACE_CONST: *why = STALL_L1; return l1_stage(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
     default: break;

@@ -111,7 +111,7 @@ struct command {
     struct event *event;
     void *kernel;
     unsigned grid[3], block[3], shared;
-    unsigned char params[4096];
+    _Alignas(16) unsigned char params[4096];
     size_t bytes;
     uint64_t to, from;
     const void *data;
