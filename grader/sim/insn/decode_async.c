@@ -52,36 +52,38 @@ static bool fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, 
     return is_predicate ? predicate(d, p, skip, flip) : source(d, p, PTX_U32, bytes);
 }
 
+/* Before the load: zeroes, and which lanes read all that they copy. The load that follows is theirs. */
+static bool emit_fill(struct decoder *d, struct mem_desc *m, const ref operand[2], u32 flip) {
+    ref full = slot_new(d, 1);
+    struct op *o = emit_named(d, "cp.async");
+    u32 fill = d->m->nops - 1;
+    o->src[1] = operand[0];
+    o->src[2] = operand[1];
+    o->imm = flip;
+    o->dst = full;
+    if (!emit_access(d, m, &d->in->operands[1])) return false;
+    struct op *load = &d->m->ops[d->m->nops - 1];
+    load->guard = full;
+    load->flip = 0;
+    d->m->ops[fill].aux = load->aux;
+    d->m->ops[fill].target = d->m->nops - 1 - fill; /* ops to the load, whose address it shares */
+    return true;
+}
+
 static bool copy_by_lane(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     unsigned n = operands_of(in);
-    ref bytes, skip, regs[4];
+    ref operand[2]; /* bytes, skip */
     u32 flip, first = d->m->nops;
     if (n < 3 || in->operands[2].kind != PTX_OP_IMM) return decode_refuse(d, "a size is missing in");
     u64 size = in->operands[2].value;
     if (size != 4 && size != 8 && size != 16) return decode_refuse(d, "not implemented: %llu bytes in", (unsigned long long)size);
-    if (!fill_operands(d, n, &bytes, &skip, &flip)) return false;
-    for (unsigned i = 0; i < size / 4; i++) regs[i] = slot_new(d, 4);
+    if (!fill_operands(d, n, &operand[0], &operand[1], &flip)) return false;
     struct mem_desc m = {.verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 4, .count = (u8)(size / 4), .reg_bytes = 4,
                          .type = PTX_B32, .cache_op = opcode_has(in->opcode, "cg") ? 'g' : 0};
-    memcpy(m.reg, regs, sizeof regs);
-    if (bytes == REF_NONE && skip == REF_NONE) {
-        if (!emit_access(d, &m, &in->operands[1])) return false;
-    } else {
-        ref full = slot_new(d, 1);
-        struct op *o = emit_named(d, "cp.async");
-        u32 fill = d->m->nops - 1;
-        o->src[1] = bytes;
-        o->src[2] = skip;
-        o->imm = flip;
-        o->dst = full;
-        if (!emit_access(d, &m, &in->operands[1])) return false;
-        struct op *load = &d->m->ops[d->m->nops - 1];
-        load->guard = full;
-        load->flip = 0;
-        d->m->ops[fill].aux = load->aux;
-        d->m->ops[fill].target = d->m->nops - 1 - fill; /* ops to the load, whose address it shares */
-    }
+    for (unsigned i = 0; i < m.count; i++) m.reg[i] = slot_new(d, 4);
+    bool whole = operand[0] == REF_NONE && operand[1] == REF_NONE;
+    if (!(whole ? emit_access(d, &m, &in->operands[1]) : emit_fill(d, &m, operand, flip))) return false;
     m.verb = MEM_STORE;
     m.space = SPACE_SHARED;
     m.cache_op = 0;

@@ -209,38 +209,49 @@ static void move_halves(struct decoder *d, const struct place *p, bool load, con
     }
 }
 
+/* Elements of 32 or 64 bits of accumulators in columns. */
+static void move_elements(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = p->a.unit, .count = 1,
+                             .reg_bytes = p->a.unit, .type = p->a.unit == 8 ? PTX_B64 : PTX_B32, .reg = {reg[i]}};
+        emit_access_at(d, &m, emit_address(d, p, i), 0);
+        d->m->ops[d->m->nops - 1].weight = 0;
+    }
+}
+
+static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct place *p, bool load, const ref *reg, unsigned n) {
+    unsigned rows, columns, bits = matrix_types[o->types[0]].bits, bytes = bits == 64 ? 8 : 4;
+    size_of(o, o->which, &rows, &columns);
+    unsigned all = rows * columns, line = o->row_major[0] ? columns : rows;
+    p->transposed = o->which >= MATRIX_C && !o->row_major[0]; /* a lane's elements follow rows, memory columns */
+    if (p->transposed) {
+        p->a = (struct matrix_address){0, (u8)(n * bytes * 8 / bits), (u16)all, (u16)columns, (u8)(bits / 8), (u8)bits};
+        if (bits == 16) move_halves(d, p, load, reg, n);
+        else move_elements(d, p, load, reg, n);
+    } else {
+        p->a = (struct matrix_address){0, (u8)n, (u16)(all * bits / 8 / bytes), (u16)(line * bits / 8 / bytes), (u8)bytes, (u8)bits};
+        move_units(d, p, load, reg, n);
+    }
+}
+
 static bool decode_transfer(struct decoder *d, bool load) {
     const struct ptx_insn *in = d->in;
     struct matrix_opcode o;
-    const struct ptx_operand *regs = &in->operands[load ? 0 : 1], *where = &in->operands[load ? 1 : 0];
-    if (in->noperands < 2 || !split_opcode(in->opcode, &o) || o.nlayouts != 1 || o.ntypes != 1) return decode_refuse(d, "not implemented: instruction");
-    u8 type = o.types[0], bits = matrix_types[type].bits;
-    unsigned rows, columns, n = registers_of(&o, o.which, type, false), bytes = bits == 64 ? 8 : 4;
-    size_of(&o, o.which, &rows, &columns);
-    unsigned minor = o.row_major[0] ? columns : rows;
+    struct place p;
     ref reg[8];
-    struct place p = {.space = o.space};
+    if (in->noperands < 2 || !split_opcode(in->opcode, &o) || o.nlayouts != 1 || o.ntypes != 1)
+        return decode_refuse(d, "not implemented: instruction");
+    unsigned rows, columns, n = registers_of(&o, o.which, o.types[0], false), bytes = o.types[0] == MATRIX_F64 ? 8 : 4;
+    if (n > 8) return decode_refuse(d, "not implemented: instruction");
+    size_of(&o, o.which, &rows, &columns);
     emit_warp_barrier(d);
     u32 first = d->m->nops;
-    if (n > 8 || !take_registers(d, regs, load, n, bytes, reg) || !whole_address(d, where, &p.base)) return n > 8 ? decode_refuse(d, "not implemented: instruction") : false;
-    p.stride = slot_const(d, minor, 4);
+    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
+    if (!whole_address(d, &in->operands[load ? 1 : 0], &p.base)) return false;
+    p.space = o.space;
+    p.stride = slot_const(d, o.row_major[0] ? columns : rows, 4);
     if (in->noperands > 2 && !source(d, &in->operands[2], PTX_U32, &p.stride)) return false;
-    p.transposed = o.which >= MATRIX_C && !o.row_major[0];
-    if (p.transposed) { /* by elements, in the order of rows */
-        unsigned each = n * bytes * 8 / bits;
-        p.a = (struct matrix_address){0, (u8)each, (u16)(rows * columns), (u16)columns, (u8)(bits / 8), bits};
-        if (bits == 16) move_halves(d, &p, load, reg, n);
-        else p.a.line = (u16)columns;
-        for (unsigned i = 0; bits != 16 && i < n; i++) {
-            struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p.space, .width = (u8)bytes, .count = 1, .reg_bytes = (u8)bytes,
-                                 .type = bytes == 8 ? PTX_B64 : PTX_B32, .reg = {reg[i]}};
-            emit_access_at(d, &m, emit_address(d, &p, i), 0);
-            d->m->ops[d->m->nops - 1].weight = 0;
-        }
-    } else {
-        p.a = (struct matrix_address){0, (u8)n, (u16)(rows * columns * bits / 8 / bytes), (u16)(minor * bits / 8 / bytes), (u8)bytes, bits};
-        move_units(d, &p, load, reg, n);
-    }
+    move_matrix(d, &o, &p, load, reg, n);
     d->m->ops[first].weight = 1;
     mark_lowered(load ? "wmma.load" : "wmma.store");
     return true;
