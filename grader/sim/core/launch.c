@@ -143,23 +143,33 @@ static bool next_block(struct worker *k, struct block *b) {
     return b->done = false, true;
 }
 
+/* Starts more blocks beside those that did not finish their turn: one, or, where none finished in several rounds and all
+ * may be waiting for one that has not begun, as many as there are. */
+static u32 start_more(struct worker *k, u32 most, u32 idle_rounds) {
+    u32 started = 0;
+    for (u32 more = idle_rounds % 4 == 3 ? k->nblocks : 1; more; more--)
+        if (atomic_load(&k->launch->next_block) < k->launch->nblocks && add_resident(k, most))
+            started += next_block(k, &k->blocks[k->nblocks - 1]);
+    return started;
+}
+
 static void run_resident(struct worker *k, u32 most) {
-    u32 running = next_block(k, &k->blocks[0]) ? 1 : 0;
+    u32 running = next_block(k, &k->blocks[0]) ? 1 : 0, idle_rounds = 0;
     while (running) {
         running = 0;
-        bool waits = false;
+        bool waits = false, finished = false;
         for (u32 i = 0; i < k->nblocks; i++) {
             struct block *b = &k->blocks[i];
             if (b->done) continue;
             enum warp_state s = block_run(k, b, TURN);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
             if (s == WARP_YIELDS) waits = true;
-            else if (!finish_block(k, b) || !next_block(k, b)) b->done = true;
+            else if (finished = true, !finish_block(k, b) || !next_block(k, b)) b->done = true;
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
-        if (waits && atomic_load(&k->launch->next_block) < k->launch->nblocks && add_resident(k, most))
-            running += next_block(k, &k->blocks[k->nblocks - 1]);
+        idle_rounds = finished ? 0 : idle_rounds + 1;
+        if (waits) running += start_more(k, most, idle_rounds);
     }
 }
 

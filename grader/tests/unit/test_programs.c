@@ -202,7 +202,7 @@ UNIT_SUITE(programs) {
     find_programs("programs");
     find_programs("torture");
     qsort(programs, (size_t)nprograms, sizeof *programs, by_name);
-    tcase_set_timeout(tc, 60);
+    tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, test_program, 0, nprograms);
     tcase_add_loop_test(tc, test_threads, 0, nprograms);
     suite_add_tcase(suite, tc);
