@@ -198,17 +198,27 @@ INLINE f64 rni_f64(f64 v) { return __builtin_rint(v); } /* the environment round
 INLINE f64 rzi_f64(f64 v) { return __builtin_trunc(v); }
 INLINE f64 rmi_f64(f64 v) { return __builtin_floor(v); }
 INLINE f64 rpi_f64(f64 v) { return __builtin_ceil(v); }
-/* Clamping: the comparison is false for NaN, which then takes the last branch. */
-#define TO_NARROW(T, low, high)                                                                              \
-    INLINE T to_##T(f64 v) { return (T)(s64)(v > (low) ? (v < (high) ? v : (high)) : (v == v ? (low) : 0.0)); }
-TO_NARROW(u8, 0.0, 255.0)
-TO_NARROW(s8, -128.0, 127.0)
-TO_NARROW(u16, 0.0, 65535.0)
-TO_NARROW(s16, -32768.0, 32767.0)
-TO_NARROW(u32, 0.0, 4294967295.0)
-TO_NARROW(s32, -2147483648.0, 2147483647.0)
-INLINE s64 to_s64(f64 v) { return v >= 0x1p63 ? INT64_MAX : v >= -0x1p63 ? (s64)v : INT64_MIN; }
-INLINE u64 to_u64(f64 v) { return v >= 0x1p64 ? UINT64_MAX : v > 0.0 ? (u64)v : v == v ? 0 : 1ull << 63; }
+/* Clamping: the comparison is false for NaN, which then takes the last branch. It becomes 0, or where the operand or the
+ * result has 64 bits, 1 and as many zeroes as fit (PTX ISA, "cvt"). */
+#define TO_NARROW(T, low, high, bits)                                                                        \
+    INLINE T to_##T(f64 v, bool from_f64) {                                                                  \
+        f64 nan = from_f64 ? 0x1p##bits : 0.0;                                                               \
+        return (T)(s64)(v > (low) ? (v < (high) ? v : (high)) : (v == v ? (low) : nan));                     \
+    }
+TO_NARROW(u8, 0.0, 255.0, 7)
+TO_NARROW(s8, -128.0, 127.0, 7)
+TO_NARROW(u16, 0.0, 65535.0, 15)
+TO_NARROW(s16, -32768.0, 32767.0, 15)
+TO_NARROW(u32, 0.0, 4294967295.0, 31)
+TO_NARROW(s32, -2147483648.0, 2147483647.0, 31)
+INLINE s64 to_s64(f64 v, bool from_f64) {
+    (void)from_f64;
+    return v >= 0x1p63 ? INT64_MAX : v >= -0x1p63 ? (s64)v : INT64_MIN;
+}
+INLINE u64 to_u64(f64 v, bool from_f64) {
+    (void)from_f64;
+    return v >= 0x1p64 ? UINT64_MAX : v > 0.0 ? (u64)v : v == v ? 0 : 1ull << 63;
+}
 #undef TO_NARROW
 
 /* PTX ISA "testp": by the exponent and fraction, so that no environment changes the answer. */

@@ -487,10 +487,10 @@ def arithmetic_rows():
                 emit(f"{op}{'.ftz' if ftz else ''}.{t}x2", ['u32'], ['u32'], twice(rows[:6]))
 
 def to_integer(v, t, d, how):
-    """PTX ISA "cvt": rounded, clamped; NaN gives 0, for 64-bit results the lowest number."""
+    """PTX ISA "cvt": rounded, clamped; NaN gives 0, where operand or result has 64 bits the highest bit alone."""
     s, x = decode(v, t)
     n = WIDTH[d]; low, high = (-(1 << (n - 1)), (1 << (n - 1)) - 1) if d[0] == 's' else (0, (1 << n) - 1)
-    if x == NAN: return wrap(0 if n < 64 else 1 << 63, d)
+    if x == NAN: return wrap(0 if n < 64 and t != 'f64' else 1 << (n - 1), d)
     if x == INF: return wrap(low if s else high, d)
     y = -x if s else x
     f = y.numerator // y.denominator
