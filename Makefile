@@ -10,8 +10,11 @@ B      := $(if $(SAN),build/san,build)
 CC     := gcc
 comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
-CFLAGS := -std=gnu11 -g $(OPT) -I. -I$(B)/gen -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-          -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE
+# Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
+HARDEN := -fPIE -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2)
+CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+          -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
+LDFLAGS := -pie -Wl,-z,relro,-z,now
 LDLIBS  = -ljansson -larchive -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
 # Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
 CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
@@ -30,11 +33,13 @@ setup:
 
 # ---- what is compiled: every .c under these folders, found by name ----
 common_c  := $(wildcard common/*.c)
-lanes_c   := $(wildcard grader/sim/insn/lanes_*.c)
+lanes_c   := $(wildcard grader/sim/*/lanes_*.c)
 sim_c     := $(filter-out $(lanes_c),$(wildcard grader/sim/*.c grader/sim/*/*.c))
 server_c  := $(wildcard grader/server/*.c)
 runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
-grader_c  := $(filter-out grader/main.c grader/simgpu.c,$(wildcard grader/*.c))
+rooms     := jail book grade report class cli
+grader_c  := $(filter-out grader/cli/main.c,$(foreach room,$(rooms),$(wildcard grader/$(room)/*.c)))
+simgpu_c  := $(wildcard grader/simgpu/*.c)
 chapter_c := $(wildcard chapters/*/*_test.c)
 unit_c    := $(wildcard grader/tests/unit/*.c grader/tests/fuzz/*.c)
 hostile_c := $(wildcard grader/tests/hostile/*.c)
@@ -68,14 +73,14 @@ $(B)/objects.list: FORCE
 	@mkdir -p $(@D); echo '$(grader_o) $(base_o)' | cmp -s - $@ || echo '$(grader_o) $(base_o)' >$@
 FORCE:
 
-$(B)/grader: $(call obj,grader/main.c) $(grader_o) $(base_o) $(B)/objects.list
-	$(Q)$(CC) $(OPT) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
-$(B)/simgpu: $(call obj,grader/simgpu.c) $(base_o)
-	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+$(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.list
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
+$(B)/simgpu: $(call obj,$(simgpu_c)) $(base_o)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # It exports the runtime's connection, which the student's object then shares.
 $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -rdynamic $^ -o $@ -l:libffi.a -ldl
+	$(Q)$(CC) -O2 $(LDFLAGS) -Wl,--export-dynamic-symbol='wb_*' -Wl,--exclude-libs,ALL $^ -o $@ -l:libffi.a -ldl
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -86,7 +91,7 @@ $(B)/tests/libfakecuda.so: $(fake_c) $(wildcard grader/tests/fakecuda/*.h) | $(B
 	$(Q)$(CC) $(CFLAGS) -Wno-missing-prototypes -fPIC -shared -fvisibility=hidden $(fake_c) -o $@
 $(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # All that has a GPU as its subject, into OUT; works with what is built already where nothing can be installed.
 OUT ?= $(B)/gpu-report
 gpu-report:
@@ -107,16 +112,16 @@ $(B)/tests/bench-ptx/%.ptx: grader/tests/bench/%.cu | $(B)/setup.done
 	$(Q)$(CUDA)/bin/nvcc -ptx -arch=compute_90 -lineinfo $< -o $@
 $(B)/tests/bench: $(call obj,$(bench_c)) $(base_o)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $^ -o $@ $(LDLIBS)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 bench: $(B)/tests/bench $(patsubst grader/tests/bench/%.cu,$(B)/tests/bench-ptx/%.ptx,$(bench_cu))
 	$(Q)$(B)/tests/bench
-$(B)/tests/unit: $(call obj,$(unit_c)) $(grader_o) $(base_o)
+$(B)/tests/unit: $(call obj,$(unit_c) $(filter-out grader/simgpu/main.c,$(simgpu_c))) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
 $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
 # ---- what people type ----
 grade: all

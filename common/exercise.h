@@ -100,10 +100,10 @@ void ex_check_case(const struct ex_case *c);
 /* Technique tests are goals or guards. A goal is something that the naive version has not reached: the goals share
  * the technique points. A guard is something that the naive version keeps: it has no points to give, but one that
  * fails takes points away, so that a fault can't be traded for another. `grader verify` refuses a goal that the naive
- * version passes and a guard that it fails; grader/score.h has the arithmetic.
+ * version passes and a guard that it fails; grader/grade/score.h has the arithmetic.
  *
  * Limits look at the counters of `technique_case`. `metric` is a counter of docs/counters.md or one of the derived
- * metrics of grader/metrics.def ("sectors_per_request_load", "bank_conflicts"…). The report names the source line
+ * metrics of grader/grade/metrics.def ("sectors_per_request_load", "bank_conflicts"…). The report names the source line
  * that contributes most. `reason`: one sentence on why the limit stands where it does. */
 void ex_at_most(const char *metric, double limit, const char *reason);
 void ex_at_least(const char *metric, double limit, const char *reason);

@@ -139,7 +139,7 @@ static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, uns
     struct sim_kernel_info info;
     sim_kernel_info(kernel, &info);
     if (threads > info.max_threads) return 0;
-    return occupancy_blocks(b->device, threads, info.registers, info.static_shared + dynamic_shared, NULL);
+    return device_blocks_per_sm(b->device, threads, info.registers, info.static_shared + dynamic_shared, NULL);
 }
 
 static void sim_backend_time_limit(struct backend *b, double seconds) {

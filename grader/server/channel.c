@@ -49,7 +49,7 @@ static bool welcome(struct server *s, struct err *e) {
     return err_set(e, ERR_SYSTEM, "device server: cannot answer a program: %s", strerror(errno));
 }
 
-bool channel_open(struct server *s, struct err *e) {
+bool server_channel_open(struct server *s, struct err *e) {
     int pair[2];
     if (s->options.connection) {
         s->fd = s->options.connection;
@@ -62,7 +62,7 @@ bool channel_open(struct server *s, struct err *e) {
     return open_window(s, e);
 }
 
-void channel_close(struct server *s) {
+void server_channel_close(struct server *s) {
     if (s->window) munmap(s->window, s->options.window_bytes);
     int fds[] = {s->fd, s->client_fd, s->window_fd};
     for (unsigned i = 0; i < 3; i++)
@@ -76,7 +76,7 @@ static int poll_milliseconds(double deadline) {
 }
 
 /* SERVER_CALL stands for "a frame is here". */
-enum server_end channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch) {
+enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch) {
     for (;;) {
         ssize_t n = recv(s->fd, frame, WB_FRAME, MSG_DONTWAIT | MSG_TRUNC);
         if (n > 0) {
@@ -93,7 +93,7 @@ enum server_end channel_receive(struct server *s, void *frame, size_t *size, dou
 }
 
 /* A client that never reads its answers fills the socket; it has a second to make room. */
-bool channel_send(struct server *s, const void *frame, size_t size) {
+bool server_channel_send(struct server *s, const void *frame, size_t size) {
     double patience = server_now() + 1;
     if (s->deadline && s->deadline < patience) patience = s->deadline;
     for (;;) {

@@ -76,34 +76,34 @@ struct tail {
 
 /* Handlers return a cudaError_t. The reply is zeroed beforehand. */
 #define MESSAGE(name, flags, request, reply)                                                                 \
-    int on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, struct wb_rep_##name *p, \
+    int server_on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, struct wb_rep_##name *p, \
                   struct buf *out);
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
 /* channel.c */
-bool channel_open(struct server *s, struct err *e);
-void channel_close(struct server *s);
-enum server_end channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch);
-bool channel_send(struct server *s, const void *frame, size_t size);
+bool server_channel_open(struct server *s, struct err *e);
+void server_channel_close(struct server *s);
+enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch);
+bool server_channel_send(struct server *s, const void *frame, size_t size);
 
 /* Says why the present message fails; returns `error`, so that a handler can end with it. */
-int refuse(struct server *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int server_refuse(struct server *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* A name from a tail, terminated; false if it is empty, too long or holds a zero byte. */
-bool tail_name(struct tail t, char *out, size_t size);
-struct server_kernel *kernel_at(struct server *s, uint64_t id);
-void modules_clear(struct server *s);
-void context_clear(struct server *s);
+bool server_tail_name(struct tail t, char *out, size_t size);
+struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
+void server_modules_clear(struct server *s);
+void server_context_clear(struct server *s);
 
 /* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
-int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
-int do_free(struct server *s, const struct wb_req_free *q);
-int do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
-int do_fill(struct server *s, const struct wb_req_fill *q);
-int do_copy(struct server *s, const struct wb_req_copy *q);
+int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
+int server_do_free(struct server *s, const struct wb_req_free *q);
+int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
+int server_do_fill(struct server *s, const struct wb_req_fill *q);
+int server_do_copy(struct server *s, const struct wb_req_copy *q);
 /* launch.c */
-int do_launch(struct server *s, const struct wb_req_launch *q, struct tail params);
+int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params);
 
 /* record.c: appends a message that was carried out; `result` is the address that it gave. */
-void record(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail, uint64_t result);
+void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail, uint64_t result);

@@ -42,22 +42,22 @@ static void run(struct server *s, const struct server_kernel *k, const struct ba
 static int check(struct server *s, const struct server_kernel *k, const struct wb_req_launch *q,
                  const struct backend_launch *l) {
     if (l->param_bytes != k->k.info.param_bytes)
-        return refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u",
+        return server_refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u",
                       k->name, l->param_bytes, k->k.info.param_bytes);
     struct err e = {0};
     if (q->dynamic_shared <= UINT32_MAX) {
         int error = s->backend->ops->check(s->backend, l, &e);
-        if (error) return refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);
+        if (error) return server_refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);
     }
     if (q->dynamic_shared <= k->max_dynamic_shared) return 0;
-    return refuse(s, WB_cudaErrorInvalidValue,
+    return server_refuse(s, WB_cudaErrorInvalidValue,
                   "kernel `%.200s`: %llu bytes of dynamic shared memory, at most %u without "
                   "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)",
                   k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
 }
 
-int do_launch(struct server *s, const struct wb_req_launch *q, struct tail params) {
-    const struct server_kernel *k = kernel_at(s, q->kernel);
+int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params) {
+    const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
     struct backend_launch l = {
         .kernel = k->k.handle,
@@ -76,26 +76,26 @@ int do_launch(struct server *s, const struct wb_req_launch *q, struct tail param
     return 0;
 }
 
-int on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail, struct wb_rep_launch *p,
+int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail, struct wb_rep_launch *p,
               struct buf *out) {
     (void)p, (void)out;
     _Alignas(16) uint8_t params[WB_PARAMS];
     if (tail.size > sizeof params) return WB_cudaErrorInvalidValue;
     if (s->options.max_launches && s->launches >= s->options.max_launches) {
         s->over_limit = true;
-        return refuse(s, WB_cudaErrorNotPermitted, "more than %u kernel launches", s->options.max_launches);
+        return server_refuse(s, WB_cudaErrorNotPermitted, "more than %u kernel launches", s->options.max_launches);
     }
     memcpy(params, tail.data, tail.size); /* in the frame they are aligned to 8 bytes only */
     struct tail aligned = {params, tail.size};
-    int error = do_launch(s, q, aligned);
-    if (!error) record(s, WB_OP_launch, q, sizeof *q, aligned, 0);
+    int error = server_do_launch(s, q, aligned);
+    if (!error) recording_append(s, WB_OP_launch, q, sizeof *q, aligned, 0);
     return error;
 }
 
-int on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail,
+int server_on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail,
                  struct wb_rep_occupancy *p, struct buf *out) {
     (void)tail, (void)out;
-    const struct server_kernel *k = kernel_at(s, q->kernel);
+    const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
     if (!q->threads || q->dynamic_shared > UINT32_MAX / 2) return WB_cudaErrorInvalidValue;
     p->blocks = s->backend->ops->occupancy(s->backend, k->k.handle, q->threads, (unsigned)q->dynamic_shared);

@@ -27,7 +27,7 @@ static int check_range(struct server *s, const char *what, uint64_t address, uin
     uint64_t bytes;
     if (!extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
     if (!bytes || inside_one(s, address, bytes)) return 0;
-    return refuse(s, WB_cudaErrorInvalidValue,
+    return server_refuse(s, WB_cudaErrorInvalidValue,
                   "%s: %llu bytes at 0x%llx do not lie in one allocation of the device", what,
                   (unsigned long long)bytes, (unsigned long long)address);
 }
@@ -53,20 +53,20 @@ static void remove_live(struct server *s, uint64_t address) {
         }
 }
 
-int do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
+int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
     char name[40];
     snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
     if (*address) return add_live(s, *address, q->bytes), 0;
-    return refuse(s, WB_cudaErrorMemoryAllocation,
+    return server_refuse(s, WB_cudaErrorMemoryAllocation,
                   "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
                   (unsigned long long)q->bytes, (unsigned long long)s->backend->ops->memory_used(s->backend),
                   (unsigned long long)s->backend->memory_bytes);
 }
 
-int do_free(struct server *s, const struct wb_req_free *q) {
+int server_do_free(struct server *s, const struct wb_req_free *q) {
     if (!s->backend->ops->free(s->backend, q->address))
-        return refuse(s, WB_cudaErrorInvalidValue,
+        return server_refuse(s, WB_cudaErrorInvalidValue,
                       "freeing 0x%llx, which is not the start of a live allocation (freed twice?)",
                       (unsigned long long)q->address);
     remove_live(s, q->address);
@@ -78,7 +78,7 @@ static bool in_time(const struct server *s, uint64_t row) {
     return row % 4096 || !s->deadline || server_now() < s->deadline;
 }
 
-int do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
+int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
     if (q->pitch == q->width || q->rows == 1)
@@ -90,7 +90,7 @@ int do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int do_fill(struct server *s, const struct wb_req_fill *q) {
+int server_do_fill(struct server *s, const struct wb_req_fill *q) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
     if (q->pitch == q->width || q->rows == 1)
@@ -101,7 +101,7 @@ int do_fill(struct server *s, const struct wb_req_fill *q) {
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int do_copy(struct server *s, const struct wb_req_copy *q) {
+int server_do_copy(struct server *s, const struct wb_req_copy *q) {
     if (!q->width || !q->rows) return 0;
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
@@ -115,44 +115,44 @@ int do_copy(struct server *s, const struct wb_req_copy *q) {
 
 /* ---- messages ---- */
 
-int on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail tail, struct wb_rep_alloc *p,
+int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail tail, struct wb_rep_alloc *p,
              struct buf *out) {
     (void)tail, (void)out;
-    int error = do_alloc(s, q, &p->address);
-    if (!error) record(s, WB_OP_alloc, q, sizeof *q, (struct tail){0}, p->address);
+    int error = server_do_alloc(s, q, &p->address);
+    if (!error) recording_append(s, WB_OP_alloc, q, sizeof *q, (struct tail){0}, p->address);
     return error;
 }
 
-int on_alloc_managed(struct server *s, const struct wb_req_alloc_managed *q, struct tail tail,
+int server_on_alloc_managed(struct server *s, const struct wb_req_alloc_managed *q, struct tail tail,
                      struct wb_rep_alloc_managed *p, struct buf *out) {
     (void)tail, (void)out;
     if (s->options.grading)
-        return refuse(
+        return server_refuse(
             s, WB_cudaErrorNotPermitted,
             "managed and mapped memory let the host see what the device computes, which an exercise's "
             "entry must not: use cudaMalloc for temporaries");
-    return do_alloc(s, &(struct wb_req_alloc){q->bytes}, &p->address);
+    return server_do_alloc(s, &(struct wb_req_alloc){q->bytes}, &p->address);
 }
 
-int on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
+int server_on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
             struct buf *out) {
     (void)tail, (void)p, (void)out;
     for (unsigned i = 0; i < s->nown; i++)
         if (q->address == s->own[i].address)
-            return refuse(s, WB_cudaErrorNotPermitted,
+            return server_refuse(s, WB_cudaErrorNotPermitted,
                           "`%s` belongs to the exercise: its entry must not free it", s->own[i].name);
-    int error = do_free(s, q);
-    if (!error) record(s, WB_OP_free, q, sizeof *q, (struct tail){0}, 0);
+    int error = server_do_free(s, q);
+    if (!error) recording_append(s, WB_OP_free, q, sizeof *q, (struct tail){0}, 0);
     return error;
 }
 
-int on_range(struct server *s, const struct wb_req_range *q, struct tail tail, struct wb_rep_range *p,
+int server_on_range(struct server *s, const struct wb_req_range *q, struct tail tail, struct wb_rep_range *p,
              struct buf *out) {
     (void)tail, (void)out;
     return s->backend->ops->range(s->backend, q->address, &p->start, &p->bytes) ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int on_memory_info(struct server *s, const struct wb_req_memory_info *q, struct tail tail,
+int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q, struct tail tail,
                    struct wb_rep_memory_info *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     uint64_t used = s->backend->ops->memory_used(s->backend);
@@ -166,7 +166,7 @@ static bool fits_window(const struct server *s, uint64_t width, uint64_t rows, u
     return !__builtin_mul_overflow(width, rows, bytes) && *bytes <= s->options.window_bytes;
 }
 
-int on_write(struct server *s, const struct wb_req_write *q, struct tail tail, struct wb_rep_write *p,
+int server_on_write(struct server *s, const struct wb_req_write *q, struct tail tail, struct wb_rep_write *p,
              struct buf *out) {
     (void)tail, (void)p, (void)out;
     uint64_t bytes;
@@ -175,27 +175,27 @@ int on_write(struct server *s, const struct wb_req_write *q, struct tail tail, s
     if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
     const struct own_buffer *own = own_at(s, q->address);
     if (own && s->options.grading)
-        return refuse(s, WB_cudaErrorNotPermitted,
+        return server_refuse(s, WB_cudaErrorNotPermitted,
                       "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
                       "host into it",
                       own->name);
-    if (!s->recording) return do_write(s, q, s->window);
+    if (!s->recording) return server_do_write(s, q, s->window);
     uint8_t *copy = xmalloc(bytes + 1); /* what is recorded must be what was written */
     memcpy(copy, s->window, bytes);
-    error = do_write(s, q, copy);
-    if (!error) record(s, WB_OP_write, q, sizeof *q, (struct tail){copy, bytes}, 0);
+    error = server_do_write(s, q, copy);
+    if (!error) recording_append(s, WB_OP_write, q, sizeof *q, (struct tail){copy, bytes}, 0);
     free(copy);
     return error;
 }
 
-int on_read(struct server *s, const struct wb_req_read *q, struct tail tail, struct wb_rep_read *p,
+int server_on_read(struct server *s, const struct wb_req_read *q, struct tail tail, struct wb_rep_read *p,
             struct buf *out) {
     (void)tail, (void)p, (void)out;
     uint64_t bytes;
     int error = check_range(s, "copy to the host", q->address, q->pitch, q->width, q->rows);
     if (error) return error;
     if (s->options.grading)
-        return refuse(
+        return server_refuse(
             s, WB_cudaErrorNotPermitted,
             "an exercise's entry must not read device memory back: the grader records what it launches and "
             "runs that again with other data; let a kernel make the decision");
@@ -209,21 +209,21 @@ int on_read(struct server *s, const struct wb_req_read *q, struct tail tail, str
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int on_fill(struct server *s, const struct wb_req_fill *q, struct tail tail, struct wb_rep_fill *p,
+int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail tail, struct wb_rep_fill *p,
             struct buf *out) {
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "cudaMemset", q->address, q->pitch, q->width, q->rows);
-    if (!error) error = do_fill(s, q);
-    if (!error) record(s, WB_OP_fill, q, sizeof *q, (struct tail){0}, 0);
+    if (!error) error = server_do_fill(s, q);
+    if (!error) recording_append(s, WB_OP_fill, q, sizeof *q, (struct tail){0}, 0);
     return error;
 }
 
-int on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
+int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
             struct buf *out) {
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "copy on the device, to", q->to, q->to_pitch, q->width, q->rows);
     if (!error) error = check_range(s, "copy on the device, from", q->from, q->from_pitch, q->width, q->rows);
-    if (!error) error = do_copy(s, q);
-    if (!error) record(s, WB_OP_copy, q, sizeof *q, (struct tail){0}, 0);
+    if (!error) error = server_do_copy(s, q);
+    if (!error) recording_append(s, WB_OP_copy, q, sizeof *q, (struct tail){0}, 0);
     return error;
 }

@@ -10,7 +10,7 @@ static struct server_module *module_at(struct server *s, uint64_t id) {
     return &s->modules[id - 1];
 }
 
-struct server_kernel *kernel_at(struct server *s, uint64_t id) {
+struct server_kernel *server_kernel_at(struct server *s, uint64_t id) {
     if (!id || id > s->nkernels || !s->kernels[id - 1].name) return NULL;
     return &s->kernels[id - 1];
 }
@@ -23,7 +23,7 @@ static void forget_kernels(struct server *s, unsigned module) {
     }
 }
 
-void modules_clear(struct server *s) {
+void server_modules_clear(struct server *s) {
     for (unsigned i = 0; i < s->nmodules; i++) {
         if (!s->modules[i].handle) continue;
         forget_kernels(s, i);
@@ -35,10 +35,10 @@ void modules_clear(struct server *s) {
     s->upload_bytes = 0;
 }
 
-int on_upload(struct server *s, const struct wb_req_upload *q, struct tail tail, struct wb_rep_upload *p,
+int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tail tail, struct wb_rep_upload *p,
               struct buf *out) {
     (void)tail, (void)p, (void)out;
-    if (q->total > MAX_UPLOAD) return refuse(s, WB_cudaErrorMemoryAllocation, "a module of more than 256 MiB");
+    if (q->total > MAX_UPLOAD) return server_refuse(s, WB_cudaErrorMemoryAllocation, "a module of more than 256 MiB");
     if (q->bytes > s->options.window_bytes || q->offset > q->total || q->bytes > q->total - q->offset)
         return WB_cudaErrorInvalidValue;
     if (q->offset == 0) {
@@ -51,25 +51,25 @@ int on_upload(struct server *s, const struct wb_req_upload *q, struct tail tail,
     return 0;
 }
 
-int on_module_load(struct server *s, const struct wb_req_module_load *q, struct tail tail,
+int server_on_module_load(struct server *s, const struct wb_req_module_load *q, struct tail tail,
                    struct wb_rep_module_load *p, struct buf *out) {
     (void)tail, (void)out;
     if (!s->upload || q->bytes != s->upload_bytes) return WB_cudaErrorInvalidValue;
     if (s->nmodules == MAX_MODULES)
-        return refuse(s, WB_cudaErrorMemoryAllocation, "more than %d modules", MAX_MODULES);
+        return server_refuse(s, WB_cudaErrorMemoryAllocation, "more than %d modules", MAX_MODULES);
     struct err e = {0};
     void *module = NULL;
     int error = s->backend->ops->load(s->backend, s->upload, s->upload_bytes, &module, &e);
     free(s->upload);
     s->upload = NULL;
     s->upload_bytes = 0;
-    if (error) return refuse(s, error, "the program's device code cannot be loaded: %.440s", e.text);
+    if (error) return server_refuse(s, error, "the program's device code cannot be loaded: %.440s", e.text);
     s->modules[s->nmodules++].handle = module;
     p->module = s->nmodules;
     return 0;
 }
 
-int on_module_unload(struct server *s, const struct wb_req_module_unload *q, struct tail tail,
+int server_on_module_unload(struct server *s, const struct wb_req_module_unload *q, struct tail tail,
                      struct wb_rep_module_unload *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     struct server_module *m = module_at(s, q->module);
@@ -117,33 +117,33 @@ static void describe(const struct server_kernel *k, struct wb_rep_kernel_find *p
         buf_add(out, &(struct wb_param){i->params[n].offset, i->params[n].bytes}, sizeof(struct wb_param));
 }
 
-int on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, struct tail tail,
+int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, struct tail tail,
                    struct wb_rep_kernel_find *p, struct buf *out) {
     char name[4096];
     if (!module_at(s, q->module)) return WB_cudaErrorInvalidResourceHandle;
-    if (!tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
+    if (!server_tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
     unsigned module = (unsigned)q->module - 1;
     struct server_kernel *k = find_known(s, module, name);
     if (!k) {
         struct backend_kernel found = {0};
         if (!s->backend->ops->find_kernel(s->backend, s->modules[module].handle, name, &found))
-            return refuse(s, WB_cudaErrorInvalidDeviceFunction, "the device code has no kernel `%.200s`", name);
+            return server_refuse(s, WB_cudaErrorInvalidDeviceFunction, "the device code has no kernel `%.200s`", name);
         k = add_kernel(s, module, name, &found);
-        if (!k) return refuse(s, WB_cudaErrorMemoryAllocation, "more than %d kernels", MAX_KERNELS);
+        if (!k) return server_refuse(s, WB_cudaErrorMemoryAllocation, "more than %d kernels", MAX_KERNELS);
     }
     p->kernel = (uint64_t)(k - s->kernels) + 1;
     describe(k, p, out);
     return 0;
 }
 
-int on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q, struct tail tail,
+int server_on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q, struct tail tail,
                     struct wb_rep_kernel_limit *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    struct server_kernel *k = kernel_at(s, q->kernel);
+    struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidResourceHandle;
     uint64_t most = s->backend->device->shared_per_block;
     if (q->max_dynamic_shared > most || q->max_dynamic_shared + k->k.info.static_shared > most)
-        return refuse(
+        return server_refuse(
             s, WB_cudaErrorInvalidValue,
             "kernel `%.200s`: %llu bytes of dynamic and %u of static shared memory; a block has at most %llu",
             k->name, (unsigned long long)q->max_dynamic_shared, k->k.info.static_shared,
@@ -152,14 +152,14 @@ int on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q, struc
     return 0;
 }
 
-int on_symbol_find(struct server *s, const struct wb_req_symbol_find *q, struct tail tail,
+int server_on_symbol_find(struct server *s, const struct wb_req_symbol_find *q, struct tail tail,
                    struct wb_rep_symbol_find *p, struct buf *out) {
     (void)out;
     char name[4096];
     struct server_module *m = module_at(s, q->module);
     if (!m) return WB_cudaErrorInvalidResourceHandle;
-    if (!tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
+    if (!server_tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
     if (!s->backend->ops->find_symbol(s->backend, m->handle, name, &p->address, &p->bytes))
-        return refuse(s, WB_cudaErrorInvalidSymbol, "the device code has no variable `%.200s`", name);
+        return server_refuse(s, WB_cudaErrorInvalidSymbol, "the device code has no variable `%.200s`", name);
     return 0;
 }

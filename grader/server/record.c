@@ -67,13 +67,13 @@ static size_t append(struct recording *r, const void *data, size_t size) {
     return at;
 }
 
-void record(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
+void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
             uint64_t result) {
     struct recording *r = s->recording;
     if (!r) return;
     if (r->bytes.size + size + tail.size > s->options.max_recorded_bytes) {
         s->over_limit = true;
-        refuse(s, 0, "the entry's commands carry more than %llu MiB of data",
+        server_refuse(s, 0, "the entry's commands carry more than %llu MiB of data",
                (unsigned long long)(s->options.max_recorded_bytes >> 20));
         return;
     }
@@ -91,7 +91,7 @@ void record(struct server *s, enum wb_op op, const void *request, size_t size, s
 /* ---- the problem's own buffers ---- */
 
 static bool allocate_own(struct server *s, bool again, struct err *e) {
-    context_clear(s);
+    server_context_clear(s);
     for (unsigned i = 0; i < s->nown; i++) {
         struct own_buffer *b = &s->own[i];
         uint64_t address = s->backend->ops->alloc(s->backend, b->bytes, b->name);
@@ -142,7 +142,7 @@ static void printable(char *out, size_t size, struct tail t) {
     out[n] = 0;
 }
 
-int on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail,
+int server_on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail,
                  struct wb_rep_next_call *p, struct buf *out) {
     (void)p, (void)out;
     if (!s->options.grading || q->state >= WB_CALL_STATE_COUNT) return WB_cudaErrorNotPermitted;
@@ -166,7 +166,7 @@ static bool send_call(struct server *s, const char *entry, const struct wb_arg *
     *h = (struct wb_header){.op = WB_OP_next_call, .seq = s->waiting_seq};
     h->size = (uint32_t)(sizeof *h + sizeof *p + nbytes + name);
     s->waiting = false;
-    return channel_send(s, frame, h->size);
+    return server_channel_send(s, frame, h->size);
 }
 
 static void serve_for(struct server *s, double deadline, int watch, struct server_outcome *out) {
@@ -204,12 +204,12 @@ static int replay_one(struct server *s, const struct recording *r, const struct 
     const void *q = r->bytes.data + c->request;
     struct tail tail = {(const uint8_t *)r->bytes.data + c->tail, c->tail_size};
     switch ((int)c->op) {
-    case WB_OP_alloc: return do_alloc(s, q, result);
-    case WB_OP_free: return do_free(s, q);
-    case WB_OP_write: return do_write(s, q, tail.data);
-    case WB_OP_fill: return do_fill(s, q);
-    case WB_OP_copy: return do_copy(s, q);
-    case WB_OP_launch: return do_launch(s, q, tail);
+    case WB_OP_alloc: return server_do_alloc(s, q, result);
+    case WB_OP_free: return server_do_free(s, q);
+    case WB_OP_write: return server_do_write(s, q, tail.data);
+    case WB_OP_fill: return server_do_fill(s, q);
+    case WB_OP_copy: return server_do_copy(s, q);
+    case WB_OP_launch: return server_do_launch(s, q, tail);
     }
     die("device server: message %d in a recording", c->op);
 }

@@ -19,7 +19,7 @@ struct handler {
 
 #define MESSAGE(name, flags, request, reply)                                                                 \
     static int run_##name(struct server *s, const void *q, struct tail tail, void *p, struct buf *out) {     \
-        return on_##name(s, q, tail, p, out);                                                                \
+        return server_on_##name(s, q, tail, p, out);                                                                \
     }
 #include "grader/server/protocol.def"
 #undef MESSAGE
@@ -49,7 +49,7 @@ const char *server_error_text(int error) {
     return "unrecognized error code";
 }
 
-int refuse(struct server *s, int error, const char *format, ...) {
+int server_refuse(struct server *s, int error, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     vsnprintf(s->note, sizeof s->note, format, ap);
@@ -58,7 +58,7 @@ int refuse(struct server *s, int error, const char *format, ...) {
     return error;
 }
 
-bool tail_name(struct tail t, char *out, size_t size) {
+bool server_tail_name(struct tail t, char *out, size_t size) {
     if (!t.size || t.size >= size || memchr(t.data, 0, t.size)) return false;
     memcpy(out, t.data, t.size);
     out[t.size] = 0;
@@ -74,15 +74,15 @@ struct server *server_open(struct backend *b, const struct server_options *o, st
     if (!s->options.window_bytes) s->options.window_bytes = 16 << 20;
     if (!s->options.max_recorded_bytes) s->options.max_recorded_bytes = 256 << 20;
     s->fd = s->client_fd = s->window_fd = -1;
-    if (channel_open(s, e)) return s;
+    if (server_channel_open(s, e)) return s;
     server_close(s);
     return NULL;
 }
 
 void server_close(struct server *s) {
     if (!s) return;
-    channel_close(s);
-    modules_clear(s);
+    server_channel_close(s);
+    server_modules_clear(s);
     free(s->kernels);
     free(s->upload);
     free(s->live);
@@ -116,7 +116,7 @@ void server_hang_up(struct server *s) {
     shutdown(s->fd, SHUT_RDWR);
 }
 
-void context_clear(struct server *s) {
+void server_context_clear(struct server *s) {
     s->backend->ops->reset(s->backend);
     s->poison = 0;
     s->seconds = 0;
@@ -163,7 +163,7 @@ static bool answer(struct server *s, const struct wb_header *q, int status, cons
     };
     if (nfixed) memcpy(frame + sizeof *p, fixed, nfixed);
     if (tail->size) memcpy(frame + sizeof *p + nfixed, tail->data, tail->size);
-    return channel_send(s, frame, p->size);
+    return server_channel_send(s, frame, p->size);
 }
 
 /* A client that was built from another list of messages, whatever the size of its hello. */
@@ -202,7 +202,7 @@ enum server_end server_serve(struct server *s, double deadline, int watch) {
     s->deadline = deadline;
     for (;;) {
         size_t size = 0;
-        enum server_end end = channel_receive(s, frame, &size, deadline, watch);
+        enum server_end end = server_channel_receive(s, frame, &size, deadline, watch);
         if (end != SERVER_CALL) return end;
         if (s->options.max_messages && ++s->messages > s->options.max_messages) return SERVER_LIMIT;
         if (s->waiting) return SERVER_CLOSED; /* it asked for a call and did not wait for the answer */
@@ -215,14 +215,14 @@ enum server_end server_serve(struct server *s, double deadline, int watch) {
 
 /* ---- messages about the connection ---- */
 
-int on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail, struct wb_rep_hello *p,
+int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail, struct wb_rep_hello *p,
              struct buf *out) {
     (void)tail, (void)out;
     /* A program and a library of its, each with a runtime of its own, say hello twice. */
     if (!s->options.grading && q->pid != s->client_pid) {
         s->client_pid = q->pid;
-        modules_clear(s);
-        context_clear(s);
+        server_modules_clear(s);
+        server_context_clear(s);
     }
     p->base = s->backend->base;
     p->span = s->backend->span;
@@ -231,7 +231,7 @@ int on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail, s
     return 0;
 }
 
-int on_device_info(struct server *s, const struct wb_req_device_info *q, struct tail tail,
+int server_on_device_info(struct server *s, const struct wb_req_device_info *q, struct tail tail,
                    struct wb_rep_device_info *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     const struct gpu_device *d = s->backend->device;
@@ -255,13 +255,13 @@ int on_device_info(struct server *s, const struct wb_req_device_info *q, struct 
     return 0;
 }
 
-int on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail, struct wb_rep_sync *p,
+int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail, struct wb_rep_sync *p,
             struct buf *out) {
     (void)s, (void)q, (void)tail, (void)p, (void)out;
     return 0; /* launches ran to their end before they were answered; a poisoned context never gets here */
 }
 
-int on_output(struct server *s, const struct wb_req_output *q, struct tail tail, struct wb_rep_output *p,
+int server_on_output(struct server *s, const struct wb_req_output *q, struct tail tail, struct wb_rep_output *p,
               struct buf *out) {
     (void)q, (void)tail;
     struct buf *text = s->output.size ? &s->output : &s->errors;

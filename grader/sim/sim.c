@@ -1,9 +1,8 @@
 /* sim.c — the simulator's public face: options, memory, modules, launch checks. See sim.h. */
 #include "grader/sim/sim.h"
 #include "grader/sim/core/core.h"
-#include "grader/sim/insn/load.h"
-#include "grader/sim/mem/race.h"
-#include "grader/sim/timing/timing.h"
+#include "grader/sim/race/race.h"
+#include "grader/sim/device.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,11 +135,11 @@ static void release_vars(struct sim *s, struct sim_module *m) {
 
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e) {
     struct sim_module *m = xcalloc(1, sizeof *m);
-    m->sim = s;
+    m->sim = s, m->options = &s->options, m->memory = &s->memory;
     m->ptx = ptx_parse(&m->arena, ptx, n, e);
     m->next = s->modules;
     s->modules = m;
-    if (m->ptx && module_decode(m, e) && module_reset(s, m, e)) return m;
+    if (m->ptx && code_decode(m, e) && module_reset(s, m, e)) return m;
     sim_unload(s, m);
     return NULL;
 }
@@ -240,7 +239,7 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
                       l->dynamic_shared, d->shared_per_block);
     if (l->param_bytes < k.param_bytes)
         return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u", l->param_bytes, k.param_bytes);
-    if (!occupancy_blocks(d, (unsigned)threads, k.registers, k.static_shared + l->dynamic_shared, NULL))
+    if (!device_blocks_per_sm(d, (unsigned)threads, k.registers, k.static_shared + l->dynamic_shared, NULL))
         return refuse(e, "cudaErrorLaunchOutOfResources", "%llu threads of %u registers; an SM has %u", (unsigned long long)threads, k.registers, d->registers_per_sm);
     return NULL;
 }

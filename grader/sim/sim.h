@@ -20,9 +20,19 @@
 
 struct sim_counters {
 #define COUNTER(name, merge, text) uint64_t name;
-#include "grader/sim/obs/counters.def"
+#include "grader/sim/count/counters.def"
 #undef COUNTER
 };
+
+/* In the order of counters.def. */
+unsigned sim_counter_count(void);
+const char *sim_counter_name(unsigned i);
+uint64_t *sim_counter_at(struct sim_counters *c, unsigned i);
+uint64_t sim_counter_get(const struct sim_counters *c, unsigned i);
+/* Adds, or keeps the larger, as counters.def says of each. */
+void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);
+/* Makes sums over `part` blocks sums over `whole` of them. */
+void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part);
 
 /* Counters of one source line of one kernel; lines add up to the launch's totals. */
 struct sim_line {
@@ -33,7 +43,7 @@ struct sim_line {
 
 /* ---- the device ---- */
 
-struct gpu_device; /* grader/sim/timing/timing.h */
+struct gpu_device; /* device.h */
 
 struct sim_options {
     const struct gpu_device *device;
@@ -187,7 +197,7 @@ struct sim_sample {
     uint64_t words_per_block; /* of trace, after which a block's is truncated */
     bool only;                /* run no others: memory is changed by the sample alone, counters are scaled up */
 };
-struct sim_trace; /* grader/sim/obs/trace.h */
+struct sim_trace; /* grader/sim/core/trace.h */
 /* sim_launch that also records what the sampled blocks did. */
 struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *l, const struct sim_sample *which,
                                     struct sim_result *out);

@@ -2,7 +2,6 @@
  * for the other warps (PTX ISA, "barrier"). Lanes of one warp that arrive from different places are a divergent barrier,
  * which __syncthreads forbids: reported. */
 #include "grader/sim/core/core.h"
-#include "grader/sim/mem/race.h"
 
 static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
     return r == REF_NONE ? otherwise : ((const u32 *)(x->base[r >> 30] + (r & 0x3fffffff)))[__builtin_ctz(mask)];
@@ -60,7 +59,8 @@ static void check_one(struct exec *x, u32 id) {
     }
     bool complete = b->expected ? (at + b->arrived) * 32 >= b->expected : at == alive;
     if (!complete || (!at && !b->expected)) return;
-    race_next_interval(block, x->worker->launch);
+    const struct launch *l = x->worker->launch;
+    if (l->hooks) l->hooks->block_interval(block, l);
     struct barrier done = *b;
     *b = (struct barrier){0};
     release(x, id, &done);
@@ -98,11 +98,11 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
     if (id >= BARRIERS || (id == CLUSTER_BARRIER && d->id >> 30 != BASE_CONST) || count % 32 || (d->arrive && !count)) {
-        report_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id, "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id, "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;
     }
     if (diverged(x, x->warp, f, id)) {
-        report_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, id, "waits at barrier %u while lanes of the same warp wait for it at another place", id);
+        core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, id, "waits at barrier %u while lanes of the same warp wait for it at another place", id);
         return;
     }
     struct barrier *b = &x->block->barriers[id];

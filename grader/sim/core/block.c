@@ -1,6 +1,5 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
 #include "grader/sim/core/core.h"
-#include "grader/sim/mem/race.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -12,8 +11,6 @@ static unsigned char *pages(size_t bytes) {
 }
 
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
-
-static size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32); }
 
 struct block_layout {
     size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, total;
@@ -112,32 +109,6 @@ void block_free(struct block *b) {
     b->warps = NULL;
 }
 
-/* ---- intervals between barriers ---- */
-
-static void forget_stamps(struct block *b, const struct launch *l) {
-    memset(b->race_write, 0, stamps_bytes(l));
-    memset(b->race_read, 0, stamps_bytes(l));
-    b->interval = 1;
-}
-
-u32 race_next_tick(struct block *b, const struct launch *l) {
-    if (++b->plane->tick == RACE_TICKS) race_forget_ticks(b->plane, l);
-    return b->plane->tick;
-}
-
-void race_next_interval(struct block *b, const struct launch *l) {
-    if (!l->sanitize) return;
-    if (++b->interval == RACE_INTERVALS) forget_stamps(b, l);
-    b->tick = race_next_tick(b, l);
-}
-
-void race_next_warp_interval(struct block *b, struct warp *w, const struct launch *l) {
-    if (!l->sanitize || ++w->interval % 64) return;
-    u32 interval = b->interval; /* intervals of the warp are told modulo 64: begin anew */
-    forget_stamps(b, l);
-    b->interval = interval;
-}
-
 void block_start(struct worker *k, struct block *b, u64 linear) {
     const struct launch *l = k->launch;
     const u32 *grid = l->request->grid;
@@ -153,10 +124,10 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->plane = k->plane;
     b->acquired = k->launch_tick;
-    race_next_interval(b, l); /* what the last block did in this memory is past */
+    if (l->hooks) l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
-        fragments_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
+        fragment_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
         memset(b->warps[i].specials + W_STACK * SLOT_BYTES, 0, SLOT_BYTES);
         for (u32 z = 0; z < l->code->nzeroed; z++) memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);
         if (l->code->local_bytes) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
@@ -186,7 +157,7 @@ static void deadlock(struct worker *k, struct block *b) {
         }
     x->active = f->mask;
     enum sim_fault kind = at_barrier ? SIM_FAULT_DIVERGENT_BARRIER : SIM_FAULT_DEADLOCK;
-    report_fault(x, kind, &k->launch->ops[f->pc], (u32)__builtin_ctz(f->mask), 0,
+    core_fault(x, kind, &k->launch->ops[f->pc], (u32)__builtin_ctz(f->mask), 0,
                  "waits for ever: %u groups of lanes wait at a block barrier, %u for lanes of their own warp", at_barrier, collecting);
 }
 

@@ -144,7 +144,7 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
     const struct allocation *a = memory_at(x->memory, p);
     u64 bytes = a ? a->size : 0;
     if (!a || strcmp(a->name, "device heap") != 0 || memory_free(x->memory, p) != SIM_OK)
-        report_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p, "frees 0x%llx, which malloc did not return or which is free already", (unsigned long long)p);
+        core_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p, "frees 0x%llx, which malloc did not return or which is free already", (unsigned long long)p);
     else
         x->worker->launch->sim->heap_used -= bytes;
     forget_memos(x);
@@ -161,7 +161,7 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
     struct buf *errors = &x->worker->launch->sim->errors;
     if (errors->size < OUTPUT_LIMIT) buf_printf(errors, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
                function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane], message);
-    report_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
+    core_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
 }
 
 void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame) {

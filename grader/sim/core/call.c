@@ -102,11 +102,11 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
     const struct code *c = &l->module->codes[code];
     u32 lane = (u32)__builtin_ctz(f->mask), context = context_find(x->worker, f->context, f->pc, code);
     if (!context) {
-        report_fault(x, SIM_FAULT_STACK, o, lane, 0, "calls `%s` with its stack full: endless recursion?", c->name);
+        core_fault(x, SIM_FAULT_STACK, o, lane, 0, "calls `%s` with its stack full: endless recursion?", c->name);
         return;
     }
     if (c->nformals - c->nrets != d->nargs || c->nrets != d->nrets) {
-        report_fault(x, SIM_FAULT_BAD_CALL, o, lane, 0, "calls `%s` with the wrong number of arguments", c->name);
+        core_fault(x, SIM_FAULT_BAD_CALL, o, lane, 0, "calls `%s` with the wrong number of arguments", c->name);
         return;
     }
     unsigned char *caller = x->warp->frames + x->worker->contexts[f->context].frame;
@@ -128,7 +128,7 @@ static void enter_indirect(struct exec *x, struct fragment *f, const struct op *
         u64 code = target[lane] - FUNC_WINDOW;
         for (u32 l = 0; l < 32; l++) same |= target[l] == target[lane] ? 1u << l : 0;
         if (code >= m->ncodes || m->codes[code].func->is_entry) {
-            report_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane], "calls through 0x%llx, which is no function's address",
+            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane], "calls through 0x%llx, which is no function's address",
                          (unsigned long long)target[lane]);
             return;
         }

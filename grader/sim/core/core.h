@@ -9,158 +9,11 @@
  * Code is a sequence of segments: straight-line lane instructions and one control instruction at the end. A segment
  * always runs whole, so counting one execution of it counts all of its instructions. */
 #pragma once
-#include "grader/sim/insn/insn.h"
-#include "grader/sim/mem/mem.h"
-#include "grader/sim/obs/trace.h"
-#include "grader/sim/sim.h"
+#include "grader/sim/code/code.h"
+#include "grader/sim/core/trace.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* Windows of generic addresses. */
-#define SHARED_WINDOW 0x200000000000ull
-#define LOCAL_WINDOW  0x210000000000ull
-#define PARAM_WINDOW  0x220000000000ull
-#define WINDOW_BYTES  0x000100000000ull
-#define FUNC_WINDOW   0x230000000000ull /* + index of a function's code: what a function pointer holds */
-
-/* ---- decoded code ---- */
-
-struct segment {
-    u32 first, last;   /* ops, both included; the last is the control op */
-    u32 insns;         /* PTX instructions in it */
-};
-
-/* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */
-struct param_slot {
-    u32 offset; /* in the parameter space */
-    u32 slot;   /* byte offset behind BASE_BLOCK */
-    u8 bytes, reg_bytes, is_signed;
-};
-
-/* Words (4 bytes × 32 lanes) in a frame that hold a function's .param variable. */
-struct param_area {
-    const struct ptx_var *var;
-    u32 offset, bytes; /* frame offset of word 0 */
-};
-
-/* A stretch of a frame that is zeroed when its function is entered. */
-struct zeroed { u32 offset, bytes; };
-
-/* Where a variable lies in its memory. */
-struct var_place {
-    const struct ptx_var *var;
-    u32 offset;
-};
-
-struct code {
-    const struct ptx_func *func;
-    const char *name;
-    u32 first_op, end_op;     /* in module->ops */
-    u32 frame_bytes;          /* of registers */
-    u32 local_bytes;          /* per lane, of this function's .local variables */
-    u32 static_shared;
-    u32 max_frame, max_local; /* with everything that it may call */
-    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
-    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
-    bool updates_global;      /* by atomics or strong stores */
-    u64 changes;              /* entries: what its stores and atomics reach, by ROOT_…; see insn/roots.c */
-    bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
-    bool recursive, cooperative;
-    bool allocates;           /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
-    struct param_slot *slots;
-    u32 nslots;
-    struct var_place *shared; /* its variables in shared memory */
-    u32 nshared;
-    struct zeroed *zeroed;    /* registers that may be read before they are written */
-    u32 nzeroed;
-    struct param_area *formals; /* parameters, then return values */
-    u32 nformals, nrets;
-    u32 *callees, ncallees;
-    bool calls_unknown;
-    struct sim_kernel *kernel;
-};
-
-/* Bits of code.changes: kernel parameters by number, then these. */
-enum { ROOT_VARIABLES = 62 /* variables of the module */, ROOT_UNKNOWN = 63 /* anything */ };
-
-enum { ALLOCA_BYTES = 16 << 10 };
-
-enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
-
-struct call_desc {
-    u32 callee;     /* index of code; UINT32_MAX = through a register */
-    u8 builtin;
-    ref target;     /* register of an indirect call */
-    u32 nargs, nrets;
-    struct param_area *args; /* the caller's areas: arguments, then returns */
-};
-
-enum collect_kind { COLLECT_SHFL, COLLECT_VOTE, COLLECT_MATCH, COLLECT_SYNC, COLLECT_REDUX, COLLECT_ELECT };
-struct collect_desc {
-    u8 kind, mode, type, wide; /* mode by kind; wide: 64-bit source */
-    ref members;               /* member mask, a 32-bit register or constant */
-    ref second;                /* the predicate after '|', or REF_NONE */
-};
-
-struct bar_desc {
-    ref id, count; /* REF_NONE = 0, all */
-    u8 arrive;     /* bar.arrive: does not wait */
-    u8 red;        /* 0 none, 1 popc, 2 and, 3 or */
-    ref source;    /* predicate reduced */
-    u8 source_flip;
-};
-
-struct branch_table {
-    u32 *targets, count;
-};
-
-struct sim_module {
-    struct sim *sim;
-    struct arena arena;
-    struct ptx_module *ptx;
-    struct op *ops;
-    u32 nops, ops_capacity;
-    u32 *segment_of; /* op index -> segment, for the op that begins one */
-    struct segment *segments;
-    u32 nsegments;
-    unsigned char *consts; /* behind BASE_CONST: immediates as slots */
-    u32 const_bytes, const_capacity;
-    struct mem_desc *mems;
-    u32 nmems, mems_capacity, nstats;
-    struct stat_owner *stat_owners; /* [nstats] */
-    struct call_desc *calls;
-    struct collect_desc *collects;
-    struct bar_desc *bars;
-    struct branch_table *tables;
-    struct matrix_desc *matrices; /* insn/matrix.h */
-    u32 ncalls, ncollects, nbars, ntables, nmatrices;
-    struct code *codes;
-    u32 ncodes;
-    struct sim_kernel *kernels;
-    u32 nkernels;
-    struct placed_var *vars;
-    u32 nvars;
-    struct sim_module *next;
-};
-
-/* What a statistics slot counts: a generic instruction has one for each space that it may reach. */
-struct stat_owner {
-    u32 op;
-    u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
-};
-
-struct placed_var {
-    const struct ptx_var *var;
-    uint64_t address;
-};
-
-struct sim_kernel {
-    struct sim_module *module;
-    u32 code;
-    u32 param_bytes;
-    u32 registers, spill_bytes; /* from ptxas; 0 = not told */
-};
 
 struct sim {
     struct sim_options options;
@@ -204,7 +57,6 @@ struct warp {
     u32 interval;     /* between barriers of the warp, for races */
 };
 
-enum { CLUSTER_BARRIER = 16, BARRIERS }; /* after those that programs number */
 struct barrier {
     bool used;
     u32 arrived;  /* warps that came by bar.arrive, with all their lanes */
@@ -219,9 +71,9 @@ struct block {
     struct warp *warps;
     unsigned char *shared, *values; /* values: BASE_BLOCK */
     unsigned char *shared_written;  /* a byte a byte */
-    u32 *race_write, *race_read;    /* stamps by granule of shared memory: lanes_race.c */
+    u32 *race_write, *race_read;    /* stamps by granule of shared memory: race/lanes_shared.c */
     u32 interval;                   /* between barriers of the block, from 1 */
-    u32 tick, acquired;             /* for races in global memory, see insn/lanes_race_global.c */
+    u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
     size_t bytes; /* of the mapping that begins at warps */
@@ -280,7 +132,14 @@ enum race_access {
     RACE_EXCHANGE, /* an atomic whose result is used */
 };
 
-struct race_plane; /* mem/race.h */
+struct launch;
+struct race_plane; /* race/race.h */
+
+/* What the search for races (race/) wants to be told while blocks run. */
+struct race_hooks {
+    void (*block_interval)(struct block *b, const struct launch *l); /* a barrier of the block passed, or a block starts */
+    void (*warp_interval)(struct block *b, struct warp *w, const struct launch *l); /* a barrier of the warp passed */
+};
 
 struct worker {
     struct exec x;
@@ -328,7 +187,8 @@ struct launch {
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
     bool races_global;  /* note accesses to global memory */
-    bool races_in_turn; /* …as they come, on one worker: obs/order.c */
+    bool races_in_turn; /* …as they come, on one worker: race/order.c */
+    const struct race_hooks *hooks; /* set where sanitize is */
     u32 global_shift, shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
     unsigned nworkers;
     struct worker *workers;
@@ -339,7 +199,7 @@ enum warp_state { WARP_DONE, WARP_WAITS, WARP_YIELDS, WARP_FAULTED };
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum);
 
 /* core/fragment.c */
-void fragments_start(struct warp *w, u32 lanes, u32 pc);
+void fragment_start(struct warp *w, u32 lanes, u32 pc);
 /* The fragment to run next, after merging what has met; NULL if all wait. */
 struct fragment *fragment_pick(struct worker *k, struct warp *w);
 void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc); /* lanes leave f for pc */
@@ -364,14 +224,18 @@ void block_start(struct worker *k, struct block *b, u64 linear);
 /* Runs each warp until it waits or has used `quantum`; WARP_YIELDS: call again. */
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);
 
-/* insn/roots.c: marks the allocations that the launch may change. */
-void roots_watch(const struct launch *l);
-
-/* obs/report.c: notes a fault or finding at an op. `text` says the rest. */
-void report_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address, const char *format, ...)
+/* core/report.c: notes a fault or finding at an op. `text` says the rest. */
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
-/* obs/collect.c: sums workers' counts into the result. */
-void launch_collect(struct launch *l, struct sim_result *out);
 /* Sorted by block: the reports of all workers into the result. */
-void reports_collect(struct launch *l, struct sim_result *out);
+void core_collect_reports(struct launch *l, struct sim_result *out);
+
+/* core/launch.c: a grid of blocks on workers, in these steps. */
+void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
+bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
+void launch_run(struct launch *l);
+void launch_close(struct launch *l);
+u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */
+
+static inline size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32); }

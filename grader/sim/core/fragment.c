@@ -14,7 +14,7 @@
 
 enum { PATIENCE = 2000 };
 
-void fragments_start(struct warp *w, u32 lanes, u32 pc) {
+void fragment_start(struct warp *w, u32 lanes, u32 pc) {
     w->live = lanes;
     w->nfrag = lanes ? 1 : 0;
     w->frag[0] = (struct fragment){.pc = pc, .mask = lanes};

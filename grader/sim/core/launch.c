@@ -4,8 +4,7 @@
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. */
 #include "grader/sim/core/core.h"
-#include "grader/sim/mem/race.h"
-#include "grader/sim/timing/timing.h"
+#include "grader/sim/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +73,7 @@ static bool finish_block(struct worker *k, const struct block *b) {
 enum { LEAST_SAMPLE = 32 /* blocks */ };
 
 /* How many blocks run: all of them, unless a sample was asked for. */
-static u64 blocks_to_run(const struct launch *l) {
+u64 launch_blocks(const struct launch *l) {
     if (l->chosen) return l->nchosen;
     u64 warps = l->sim->options.sample_warps, n = warps / l->nwarps;
     if (n < LEAST_SAMPLE) n = LEAST_SAMPLE;
@@ -90,26 +89,11 @@ static u64 sampled_block(const struct launch *l, u64 i, u64 count) {
     return first + (hash >> 32) % (last - first);
 }
 
-static void scale_counters(struct sim_counters *c, u64 nblocks, u64 count) {
-    enum { SUM, MAX };
-#define COUNTER(name, how, text)                                                                             \
-    if (how == SUM) c->name = (u64)((unsigned __int128)c->name * nblocks / count);
-#include "grader/sim/obs/counters.def"
-#undef COUNTER
-}
-
-static void scale_to_whole(const struct launch *l, struct sim_result *out) {
-    u64 count = blocks_to_run(l);
-    if (count == l->nblocks) return;
-    scale_counters(&out->counters, l->nblocks, count);
-    for (unsigned i = 0; i < out->nlines; i++) scale_counters(&out->lines[i].counters, l->nblocks, count);
-}
-
 /* Blocks that need not see each other. */
 static void run_blocks(struct worker *k) {
     struct launch *l = k->launch;
     struct block *b = &k->blocks[0];
-    u64 count = blocks_to_run(l);
+    u64 count = launch_blocks(l);
     for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
         u64 i = count == l->nblocks && !l->chosen ? n : sampled_block(l, n, count);
         if (i >= atomic_load(&l->fault_block)) return;
@@ -176,7 +160,7 @@ static void run_resident(struct worker *k, u32 most) {
 static u32 device_residents(const struct launch *l) {
     const struct gpu_device *d = l->sim->options.device;
     u32 regs = l->code->kernel->registers ? l->code->kernel->registers : 32;
-    u64 n = (u64)d->sms * occupancy_blocks(d, l->nthreads, regs, l->shared_bytes, NULL);
+    u64 n = (u64)d->sms * device_blocks_per_sm(d, l->nthreads, regs, l->shared_bytes, NULL);
     return n > l->nblocks ? (u32)l->nblocks : n ? (u32)n : 1;
 }
 
@@ -207,7 +191,7 @@ static void make_grid_workspace(struct sim *s) {
     sim_fill(s, s->grid_workspace, 0, 8);
 }
 
-static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r) {
+void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r) {
     const struct sim_module *m = r->kernel->module;
     *l = (struct launch){.sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
@@ -229,18 +213,17 @@ static void prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     atomic_store(&l->fault_block, UINT64_MAX);
 }
 
-static bool start_workers(struct launch *l) {
-    if (l->races_global) roots_watch(l);
+bool launch_open(struct launch *l) {
     l->workers = xcalloc(l->nworkers, sizeof *l->workers);
     for (u32 i = 0; i < l->nworkers; i++) {
         struct worker *k = &l->workers[i];
         worker_open(k, l, i);
         if (!add_resident(k, 1)) return false;
     }
-    return race_open(l);
+    return true;
 }
 
-static void run(struct launch *l) {
+void launch_run(struct launch *l) {
     u32 started = 0;
     for (u32 i = 1; i < l->nworkers; i++, started++)
         if (pthread_create(&l->workers[i].thread, NULL, work, &l->workers[i]) != 0) break;
@@ -248,37 +231,7 @@ static void run(struct launch *l) {
     for (u32 i = 1; i <= started; i++) pthread_join(l->workers[i].thread, NULL);
 }
 
-static void execute(struct launch *l, struct sim_result *out) {
-    bool ok = start_workers(l);
-    if (ok) run(l);
-    else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
-    launch_collect(l, out);
-    insn_mark_executed(l);
-    scale_to_whole(l, out);
-    reports_collect(l, out);
-    race_report(l, out);
-    race_close(l);
+void launch_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) worker_close(&l->workers[i]);
     free(l->workers);
 }
-
-void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {
-    struct launch l;
-    *out = (struct sim_result){0};
-    prepare(&l, s, r);
-    execute(&l, out);
-}
-
-struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, const struct sim_sample *which, struct sim_result *out) {
-    struct launch l;
-    *out = (struct sim_result){0};
-    prepare(&l, s, r);
-    l.trace = trace_open(which->blocks, which->nblocks, l.nwarps, which->words_per_block);
-    if (which->only) l.chosen = which->blocks, l.nchosen = which->nblocks;
-    if (which->only && l.nworkers > which->nblocks) l.nworkers = which->nblocks ? which->nblocks : 1;
-    execute(&l, out);
-    return l.trace;
-}
-
-bool sim_kernel_communicates(const struct sim_kernel *k) { return k->module->codes[k->code].communicates; }
-uint64_t sim_sample_warps(const struct sim *s) { return s->options.sample_warps; }

@@ -1,6 +1,6 @@
 /* warp.c — the interpreter: runs the fragments of one warp. See core.h for the theory. */
 #include "grader/sim/core/core.h"
-#include "grader/sim/obs/place.h"
+#include "grader/sim/core/place.h"
 
 #include <time.h>
 
@@ -40,14 +40,14 @@ static bool over_budget(struct exec *x, const struct op *o) {
     struct launch *l = k->launch;
     char waits[320];
     if (l->budget && x->block->executed > l->budget) {
-        spin_describe(x, o, waits, sizeof waits);
-        report_fault(x, SIM_FAULT_BUDGET, o, (u32)__builtin_ctz(x->active), 0,
+        place_spin(x, o, waits, sizeof waits);
+        core_fault(x, SIM_FAULT_BUDGET, o, (u32)__builtin_ctz(x->active), 0,
                      "has executed %llu warp instructions, the launch's budget: an endless loop?%s", (unsigned long long)l->budget, waits);
         return true;
     }
     if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && seconds_now() > l->deadline) {
-        spin_describe(x, o, waits, sizeof waits);
-        report_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0, "has used up the launch's time: an endless loop?%s", waits);
+        place_spin(x, o, waits, sizeof waits);
+        core_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0, "has used up the launch's time: an endless loop?%s", waits);
         return true;
     }
     return x->block->linear > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
@@ -87,7 +87,7 @@ static void branch_table(struct exec *x, struct warp *w, struct fragment *f, con
         same &= left;
         left &= ~same;
         if (to >= t->count) {
-            report_fault(x, SIM_FAULT_BAD_CALL, o, lane, to, "branches through a table of %u targets with index %u", t->count, to);
+            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, to, "branches through a table of %u targets with index %u", t->count, to);
             return;
         }
         if (same == f->mask) f->pc = t->targets[to];
@@ -127,7 +127,7 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
     case OP_RET: call_return(x, f); break;
     case OP_BAR: f->pc = pc; barrier_arrive(x, f, o); break;
     case OP_COLLECT: f->pc = pc; collect_arrive(x, f, o); break;
-    case OP_TRAP: report_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
+    case OP_TRAP: core_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
     case OP_YIELD: f->pc = pc + 1; f->turn += 1000; break;
     case OP_FALL:
     case OP_LANES: f->pc = pc + 1; break;

@@ -1,7 +1,7 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
 #include "grader/sim/insn/lanes.h"
-#include "grader/sim/insn/async.h"
-#include "grader/sim/mem/race.h"
+#include "grader/sim/code/async.h"
+#include "grader/sim/race/race.h"
 
 #include <string.h>
 
@@ -71,7 +71,7 @@ static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane
 }
 
 static void misuse(struct exec *x, const struct op *o, u32 lane, const char *what) {
-    report_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
+    core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
 }
 
 static bool arrive(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u64 count, bool drop) {
@@ -134,7 +134,7 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
         if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
         *written = x->shared_written + from;
         if (from < x->shared_bytes && n <= x->shared_bytes - from) return x->shared + from;
-        report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
                      (unsigned long long)from, x->shared_bytes);
         return NULL;
     }
@@ -142,7 +142,7 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
     if (memory_find(x->memory, from, n) >= 0) return x->memory->bytes + (from - SIM_BASE);
     char where[256];
     memory_describe(x->memory, from, n, where, sizeof where);
-    report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from, where);
+    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from, where);
     return NULL;
 }
 
@@ -150,7 +150,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 to = ((const u64 *)at(x, o->src[0]))[lane], from = ((const u64 *)at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)at(x, o->src[2]))[lane];
     if (n % 16 || to % 16 || from % 16) {
-        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, to, "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to, "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,
                      (unsigned long long)from, (unsigned long long)to);
         return;
     }

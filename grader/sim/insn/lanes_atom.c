@@ -3,7 +3,7 @@
  * integer reductions meet concurrently, and those are done with the host's atomics. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_half.h"
-#include "grader/sim/mem/race.h"
+#include "grader/sim/race/race.h"
 
 #include <string.h>
 

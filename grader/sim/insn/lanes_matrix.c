@@ -4,7 +4,7 @@
  * manual leaves the order and the rounding of the sum open. f64 goes by fused multiply-adds in the order of k. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_half.h"
-#include "grader/sim/insn/matrix.h"
+#include "grader/sim/code/matrix.h"
 
 #include <string.h>
 
@@ -139,7 +139,7 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
 /* False, with a report, where lanes are missing. */
 static bool whole_warp(struct exec *x, const struct op *o, u32 mask) {
     if (mask != ~0u)
-        report_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask, "is one of %d lanes that execute a matrix instruction, which needs all 32",
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask, "is one of %d lanes that execute a matrix instruction, which needs all 32",
                      __builtin_popcount(mask));
     return mask == ~0u;
 }

@@ -6,8 +6,8 @@
  * (mem/pattern.c). The pattern's range also turns the bounds check of 32 lanes into one range check. Whatever does
  * not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane. */
 #include "grader/sim/insn/lanes.h"
-#include "grader/sim/insn/pattern.h"
-#include "grader/sim/obs/place.h"
+#include "grader/sim/count/pattern.h"
+#include "grader/sim/core/place.h"
 
 #include <string.h>
 
@@ -170,7 +170,7 @@ static void fault_global(struct exec *x, const struct op *o, const struct mem_de
     bool freed = i >= 0 && x->memory->table[i].state == ALLOCATION_FREED &&
                  address - SIM_BASE - x->memory->table[i].start < x->memory->table[i].size;
     enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
-    report_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span, (unsigned long long)address, where);
+    core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span, (unsigned long long)address, where);
 }
 
 /* True if the lane's access is allowed; else the fault is reported. */
@@ -179,12 +179,12 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
     int i = memory_find(x->memory, address, span);
     if (i < 0) return fault_global(x, o, d, lane, address), false;
     if (address & (span - 1)) {
-        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, address, "accesses %u bytes at 0x%llx, which is not a multiple of %u",
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address, "accesses %u bytes at 0x%llx, which is not a multiple of %u",
                      span, (unsigned long long)address, span);
         return false;
     }
     if (d->verb != MEM_LOAD && x->memory->table[i].constant) {
-        report_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory", x->memory->table[i].name);
+        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory", x->memory->table[i].name);
         return false;
     }
     return true;
@@ -216,7 +216,7 @@ static int raw_element(const struct mem_desc *d, const unsigned char *w, u64 add
 static void unwritten(struct exec *x, const struct op *o, unsigned lane, u64 address, u32 width) {
     char where[256];
     memory_describe(x->memory, address, width, where, sizeof where);
-    report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
+    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
                  (unsigned long long)address, where);
 }
 
@@ -299,12 +299,12 @@ static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_
     u32 span = (u32)d->width * d->count;
     if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1))) return true;
     char where[128];
-    shared_place(x->worker->launch, offset, where, sizeof where);
+    place_shared(x->worker->launch, offset, where, sizeof where);
     if (offset & (span - 1))
-        report_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset, "accesses %u bytes at %s, which does not begin at a multiple of %u",
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset, "accesses %u bytes at %s, which does not begin at a multiple of %u",
                      span, where, span);
     else
-        report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset, "accesses %u bytes at %s, of which the block has %u bytes",
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset, "accesses %u bytes at %s, of which the block has %u bytes",
                      span, where, x->shared_bytes);
     return false;
 }
@@ -313,8 +313,8 @@ static void check_written_shared(struct exec *x, const struct op *o, const struc
     int e = raw_element(d, x->shared_written + offset, offset);
     char where[128];
     if (e < 0) return;
-    shared_place(x->worker->launch, offset + (u32)e * d->width, where, sizeof where);
-    report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", d->width, where);
+    place_shared(x->worker->launch, offset + (u32)e * d->width, where, sizeof where);
+    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", d->width, where);
 }
 
 /* Words of the shadow, all lanes at once: the usual width. */
@@ -346,9 +346,9 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
         u64 offset = base + (u64)(s64)rel[l];
         char where[128], array[128];
         if (offset >= d->array_from && offset + span <= d->array_to) continue;
-        shared_place(x->worker->launch, offset, where, sizeof where);
-        shared_name(x->worker->launch, d->array_from, array, sizeof array);
-        report_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s", array, d->array_to - d->array_from,
+        place_shared(x->worker->launch, offset, where, sizeof where);
+        place_shared_name(x->worker->launch, d->array_from, array, sizeof array);
+        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s", array, d->array_to - d->array_from,
                      d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates", where);
     }
 }
@@ -426,7 +426,7 @@ static void check_written_local(struct exec *x, const struct op *o, const struct
         unsigned char any = 0;
         for (u32 i = 0; i < s.n; i++) any |= *local_byte(x->warp->local_written, offset + (u64)(s64)s.from + i, lane);
         if (any) continue;
-        report_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes of local memory that nothing wrote, at offset %llu",
+        core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes of local memory that nothing wrote, at offset %llu",
                      d->width, (unsigned long long)offset + e * d->width);
         return;
     }
@@ -461,7 +461,7 @@ static void access_local(struct exec *x, const struct op *o, const struct mem_de
     TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
     ACTIVE(mask) {
         if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u))) continue;
-        report_fault(x, ea[l] + span <= x->local_bytes ? SIM_FAULT_MISALIGNED : SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
+        core_fault(x, ea[l] + span <= x->local_bytes ? SIM_FAULT_MISALIGNED : SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
                      "accesses %u bytes at offset %lld of local memory, of which a thread has %u bytes", span,
                      (long long)(s64)ea[l], x->local_bytes);
         mask &= ~(1u << l);
@@ -495,7 +495,7 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
         if (d->verb == MEM_LOAD && ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes)
             move(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
         else
-            report_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l], "accesses %u bytes at offset %lld of the kernel's %u parameter bytes",
+            core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l], "accesses %u bytes at offset %lld of the kernel's %u parameter bytes",
                          span, (long long)ea[l], r->param_bytes);
     }
 }

@@ -1,7 +1,7 @@
 /* lanes_misc.c — address space conversions, clocks, fences, and the other odd ones. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_values.h"
-#include "grader/sim/insn/video.h"
+#include "grader/sim/code/video.h"
 
 #include <string.h>
 
@@ -115,7 +115,7 @@ void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
     ACTIVE(mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
-            report_fault(x, SIM_FAULT_STACK, o, l, bytes[l], "takes %u bytes of stack by alloca, of which a thread has %u, %u in use", bytes[l],
+            core_fault(x, SIM_FAULT_STACK, o, l, bytes[l], "takes %u bytes of stack by alloca, of which a thread has %u, %u in use", bytes[l],
                          ALLOCA_BYTES, used[l]);
             continue;
         }

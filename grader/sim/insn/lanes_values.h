@@ -1,7 +1,7 @@
 /* lanes_values.h — functions of one lane's values that the expressions in rows use. All are branch-free, so that a loop
  * over lanes becomes vector code. Included by lanes_rows.h only. */
 #pragma once
-#include "grader/sim/insn/insn.h"
+#include "grader/sim/code/insn.h"
 
 /* A call in a loop keeps it from becoming vector code, and the compiler has its limits on how much it inlines. */
 #define INLINE static inline __attribute__((always_inline))

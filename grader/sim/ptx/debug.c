@@ -29,43 +29,43 @@ struct loc_extra {
     uint32_t outermost; /* where inlining > 0 */
 };
 
-void skip_pragma(struct parser *p) {
-    next(p);
+void ptx_skip_pragma(struct parser *p) {
+    ptx_next(p);
     do
         if (p->tok.kind != TOKEN_STRING)
-            fail_expected(p, "a string after .pragma");
+            ptx_fail_expected(p, "a string after .pragma");
         else
-            next(p);
-    while (accept(p, ','));
-    expect(p, ';', "';' after .pragma");
+            ptx_next(p);
+    while (ptx_accept(p, ','));
+    ptx_expect(p, ';', "';' after .pragma");
 }
 
 /* Balanced, from '(' on. */
-void skip_parentheses(struct parser *p) {
+void ptx_skip_parentheses(struct parser *p) {
     unsigned open = 0;
     do {
-        if (p->tok.kind == TOKEN_END || (!open && p->tok.kind != '(')) fail_expected(p, "'(' and ')'");
+        if (p->tok.kind == TOKEN_END || (!open && p->tok.kind != '(')) ptx_fail_expected(p, "'(' and ')'");
         open += p->tok.kind == '(';
         open -= p->tok.kind == ')';
-        next(p);
+        ptx_next(p);
     } while (open);
 }
 
-void parse_file(struct parser *p) {
-    next(p);
-    uint64_t number = expect_uint(p, "a file's number", MAX_FILES);
-    if (p->tok.kind != TOKEN_STRING) fail_expected(p, "the file's path in quotes");
+void ptx_parse_file(struct parser *p) {
+    ptx_next(p);
+    uint64_t number = ptx_expect_uint(p, "a file's number", MAX_FILES);
+    if (p->tok.kind != TOKEN_STRING) ptx_fail_expected(p, "the file's path in quotes");
     while (p->files.n <= number) push(p, &p->files, const char *);
-    ((const char **)p->files.data)[number] = intern(p, p->tok.s, p->tok.n)->s;
-    next(p);
-    while (accept(p, ',')) expect_uint(p, "a time stamp or a size", UINT64_MAX);
+    ((const char **)p->files.data)[number] = ptx_intern(p, p->tok.s, p->tok.n)->s;
+    ptx_next(p);
+    while (ptx_accept(p, ',')) ptx_expect_uint(p, "a time stamp or a size", UINT64_MAX);
 }
 
 static struct place parse_place(struct parser *p) {
     struct place place;
-    place.file = (uint32_t)expect_uint(p, "a file's number", MAX_FILES);
-    place.line = (uint32_t)expect_uint(p, "a line", UINT32_MAX);
-    place.column = (uint32_t)expect_uint(p, "a column", UINT32_MAX);
+    place.file = (uint32_t)ptx_expect_uint(p, "a file's number", MAX_FILES);
+    place.line = (uint32_t)ptx_expect_uint(p, "a line", UINT32_MAX);
+    place.column = (uint32_t)ptx_expect_uint(p, "a column", UINT32_MAX);
     return place;
 }
 
@@ -79,7 +79,7 @@ static struct loc_slot *slot_of(struct loc_slot *table, size_t room, struct plac
 
 static void grow_table(struct parser *p) {
     size_t room = p->loc_room ? p->loc_room * 4 : 1024;
-    struct loc_slot *table = get(p, &p->scratch, room * sizeof *table);
+    struct loc_slot *table = ptx_get(p, &p->scratch, room * sizeof *table);
     for (size_t i = 0; i < p->loc_room; i++)
         if (p->loc_table[i].function_number) *slot_of(table, room, p->loc_table[i].place) = p->loc_table[i];
     p->loc_table = table;
@@ -115,10 +115,10 @@ static uint32_t find_caller(struct parser *p, struct place at) {
 }
 
 static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_extra *extra) {
-    extra->label = expect_name(p, "the label of a function's name");
-    if (accept(p, '+')) extra->addend = expect_uint(p, "an offset", UINT64_MAX);
-    expect(p, ',', "',' before inlined_at");
-    if (!accept_word(p, "inlined_at")) fail_expected(p, "inlined_at");
+    extra->label = ptx_expect_name(p, "the label of a function's name");
+    if (ptx_accept(p, '+')) extra->addend = ptx_expect_uint(p, "an offset", UINT64_MAX);
+    ptx_expect(p, ',', "',' before inlined_at");
+    if (!ptx_accept_word(p, "inlined_at")) ptx_fail_expected(p, "inlined_at");
     uint32_t caller = find_caller(p, parse_place(p));
     const struct loc_extra *outer = (struct loc_extra *)p->loc_extra.data + caller;
     extra->outermost = outer->inlining ? outer->outermost : caller;
@@ -126,63 +126,63 @@ static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_ext
     loc->inlined_at = extra->inlining == 1 ? extra->outermost : caller;
 }
 
-void parse_loc(struct parser *p) {
-    next(p);
+void ptx_parse_loc(struct parser *p) {
+    ptx_next(p);
     struct place at = parse_place(p);
     struct ptx_loc loc = {at.file, at.line, at.column, 0, NULL};
     struct loc_extra extra = {.label = NULL};
-    if (accept(p, ',')) {
-        if (!accept_word(p, "function_name")) fail_expected(p, "function_name");
+    if (ptx_accept(p, ',')) {
+        if (!ptx_accept_word(p, "function_name")) ptx_fail_expected(p, "function_name");
         parse_inlining(p, &loc, &extra);
     }
     p->loc = add_loc(p, loc, extra);
 }
 
 static void parse_bytes(struct parser *p) {
-    do *push(p, &p->debug_bytes, char) = (char)accept_int(p, "a byte");
-    while (accept(p, ','));
+    do *push(p, &p->debug_bytes, char) = (char)ptx_accept_int(p, "a byte");
+    while (ptx_accept(p, ','));
 }
 
 /* Labels and bytes; what else the section holds is of no interest. */
 static void parse_debug_str(struct parser *p) {
     while (p->tok.kind != '}') {
-        if (p->tok.kind == TOKEN_END) fail_expected(p, "'}' at the end of the section");
-        if (accept_word(p, ".b8")) {
+        if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "'}' at the end of the section");
+        if (ptx_accept_word(p, ".b8")) {
             parse_bytes(p);
         } else if (p->tok.kind == TOKEN_IDENT) {
-            struct name *label = expect_name(p, "a label");
-            expect(p, ':', "':' after the label");
+            struct name *label = ptx_expect_name(p, "a label");
+            ptx_expect(p, ':', "':' after the label");
             label->debug_offset = p->debug_bytes.n + 1;
         } else {
-            next(p);
+            ptx_next(p);
         }
     }
 }
 
 static void skip_section(struct parser *p) {
     uint32_t line = p->last_line;
-    for (unsigned open = 1;; next(p)) {
-        if (p->tok.kind == TOKEN_END) fail(p, line, ERR_INPUT, "this section is never closed: expected '}'");
+    for (unsigned open = 1;; ptx_next(p)) {
+        if (p->tok.kind == TOKEN_END) ptx_fail(p, line, ERR_INPUT, "this section is never closed: expected '}'");
         open += p->tok.kind == '{';
         open -= p->tok.kind == '}';
         if (!open) return;
     }
 }
 
-void parse_section(struct parser *p) {
-    next(p);
-    if (p->tok.kind != TOKEN_DIRECTIVE) fail_expected(p, "the section's name");
-    bool strings = at_word(p, ".debug_str");
-    next(p);
-    expect(p, '{', "'{' after the section's name");
+void ptx_parse_section(struct parser *p) {
+    ptx_next(p);
+    if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "the section's name");
+    bool strings = ptx_at_word(p, ".debug_str");
+    ptx_next(p);
+    ptx_expect(p, '{', "'{' after the section's name");
     if (strings)
         parse_debug_str(p);
     else
         skip_section(p);
-    expect(p, '}', "'}' at the end of the section");
+    ptx_expect(p, '}', "'}' at the end of the section");
 }
 
-void finish_debug(struct parser *p) {
+void ptx_finish_debug(struct parser *p) {
     struct ptx_module *m = p->module;
     if (!p->files.n) push(p, &p->files, const char *);
     m->nfiles = (unsigned)p->files.n;
@@ -201,7 +201,7 @@ void finish_debug(struct parser *p) {
     }
 }
 
-void start_debug(struct parser *p) {
+void ptx_start_debug(struct parser *p) {
     push(p, &p->locs, struct ptx_loc);
     push(p, &p->loc_extra, struct loc_extra);
     p->function_number = 1;

@@ -22,11 +22,11 @@ static const struct {
 static enum ptx_space space_at(const struct parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_SPACE;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (at_word(p, spaces[i].spelling)) return spaces[i].space;
+        if (ptx_at_word(p, spaces[i].spelling)) return spaces[i].space;
     return PTX_NO_SPACE;
 }
 
-bool at_space(const struct parser *p) {
+bool ptx_at_space(const struct parser *p) {
     enum ptx_space space = space_at(p);
     return space != PTX_NO_SPACE && space != PTX_REG;
 }
@@ -36,22 +36,22 @@ static enum ptx_type type_at(const struct parser *p) {
     return ptx_type_of(p->tok.s + 1, p->tok.n - 1);
 }
 
-enum ptx_type expect_type(struct parser *p) {
+enum ptx_type ptx_expect_type(struct parser *p) {
     enum ptx_type type = type_at(p);
     if (type == PTX_NO_TYPE) {
-        if (p->tok.kind != TOKEN_DIRECTIVE) fail_expected(p, "a type");
-        fail(p, p->tok.line, ERR_UNSUPPORTED, "'%.*s' is no type that the simulated GPU knows",
+        if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "a type");
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "'%.*s' is no type that the simulated GPU knows",
              (int)(p->tok.n > 40 ? 40 : p->tok.n), p->tok.s);
     }
-    next(p);
+    ptx_next(p);
     return type;
 }
 
 static unsigned expect_alignment(struct parser *p) {
     uint32_t line = p->tok.line;
-    uint64_t align = expect_uint(p, "an alignment", MAX_ALIGN);
+    uint64_t align = ptx_expect_uint(p, "an alignment", MAX_ALIGN);
     if (!align || align & (align - 1))
-        fail(p, line, ERR_INPUT, "an alignment of %llu is no power of two", (unsigned long long)align);
+        ptx_fail(p, line, ERR_INPUT, "an alignment of %llu is no power of two", (unsigned long long)align);
     return (unsigned)align;
 }
 
@@ -59,16 +59,16 @@ static unsigned expect_alignment(struct parser *p) {
 static void parse_attribute(struct parser *p, struct ptx_var *v) {
     unsigned open = 0;
     do {
-        if (at_word(p, ".managed")) v->is_managed = true;
-        if (p->tok.kind == TOKEN_END) fail_expected(p, "')' after the attribute");
-        if (accept(p, '('))
+        if (ptx_at_word(p, ".managed")) v->is_managed = true;
+        if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "')' after the attribute");
+        if (ptx_accept(p, '('))
             open++;
         else if (p->tok.kind == ')' && open)
-            open--, next(p);
+            open--, ptx_next(p);
         else if (open)
-            next(p);
+            ptx_next(p);
         else
-            fail_expected(p, "'(' after .attribute");
+            ptx_fail_expected(p, "'(' after .attribute");
     } while (open);
 }
 
@@ -76,43 +76,43 @@ static void parse_attribute(struct parser *p, struct ptx_var *v) {
 static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
-        if (accept_word(p, ".align"))
+        if (ptx_accept_word(p, ".align"))
             v->align = expect_alignment(p);
-        else if (accept_word(p, ".attribute"))
+        else if (ptx_accept_word(p, ".attribute"))
             parse_attribute(p, v);
-        else if (accept_word(p, ".ptr"))
+        else if (ptx_accept_word(p, ".ptr"))
             v->ptr = true;
-        else if (v->ptr && at_space(p))
-            next(p);
-        else if (accept_word(p, ".v2"))
+        else if (v->ptr && ptx_at_space(p))
+            ptx_next(p);
+        else if (ptx_accept_word(p, ".v2"))
             *lanes = 2;
-        else if (accept_word(p, ".v4"))
+        else if (ptx_accept_word(p, ".v4"))
             *lanes = 4;
         else
-            v->type = expect_type(p);
+            v->type = ptx_expect_type(p);
     }
-    if (v->type == PTX_NO_TYPE) fail_expected(p, "a type");
+    if (v->type == PTX_NO_TYPE) ptx_fail_expected(p, "a type");
 }
 
 static uint64_t times(struct parser *p, uint64_t a, uint64_t b) {
     uint64_t product;
     if (__builtin_mul_overflow(a, b, &product) || product > MAX_BYTES)
-        fail(p, p->last_line, ERR_LIMIT, "a variable of more than 2 GiB is not supported");
+        ptx_fail(p, p->last_line, ERR_LIMIT, "a variable of more than 2 GiB is not supported");
     return product;
 }
 
 /* `[4][3]`, or `[]` for a size that the initialiser or the launch gives (a first dimension of 0). */
 static void parse_dimensions(struct parser *p, struct shape *shape) {
-    while (accept(p, '[')) {
+    while (ptx_accept(p, '[')) {
         if (shape->ndims == MAX_DIMS)
-            fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported", MAX_DIMS);
+            ptx_fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported", MAX_DIMS);
         uint64_t dim = 0;
         if (p->tok.kind != ']')
-            dim = expect_uint(p, "an array size", MAX_BYTES);
+            dim = ptx_expect_uint(p, "an array size", MAX_BYTES);
         else if (shape->ndims)
-            fail_expected(p, "the size of this dimension");
+            ptx_fail_expected(p, "the size of this dimension");
         shape->dims[shape->ndims++] = dim;
-        expect(p, ']', "']' after the array size");
+        ptx_expect(p, ']', "']' after the array size");
     }
 }
 
@@ -128,14 +128,14 @@ static void parse_shape(struct parser *p, struct ptx_var *v, struct shape *shape
 
 /* A second declaration of an extern variable means the first one. */
 static struct ptx_var *module_variable(struct parser *p, struct name *name, struct ptx_var v) {
-    if (name->func) fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a function", name->s);
+    if (name->func) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a function", name->s);
     struct ptx_var *old = name->var;
     if (old && !old->is_extern && !v.is_extern)
-        fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared twice", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared twice", name->s);
     if (old && old->space != v.space)
-        fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared in two state spaces", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared in two state spaces", name->s);
     if (!old) {
-        old = get(p, p->arena, sizeof(struct ptx_var));
+        old = ptx_get(p, p->arena, sizeof(struct ptx_var));
         *push(p, &p->vars, struct ptx_var *) = old;
         name->var = old;
         *old = v;
@@ -148,93 +148,93 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
 /* A variable of a function. One in global or constant space lives as long as the module, so it is the
  * module's, known by name in its block only. */
 static struct ptx_var *local_variable(struct parser *p, struct name *name, struct ptx_var v) {
-    struct ptx_var *var = get(p, p->arena, sizeof(struct ptx_var));
+    struct ptx_var *var = ptx_get(p, p->arena, sizeof(struct ptx_var));
     *var = v;
     bool is_static = v.space == PTX_GLOBAL || v.space == PTX_CONST;
     *push(p, is_static ? &p->vars : &p->locals, struct ptx_var *) = var;
-    bind(p, name, BIND_VAR, p->depth)->var = var;
+    ptx_bind(p, name, BIND_VAR, p->depth)->var = var;
     return var;
 }
 
 static void parse_declarator(struct parser *p, struct ptx_var v, unsigned lanes) {
-    struct name *name = expect_name(p, "a variable's name");
+    struct name *name = ptx_expect_name(p, "a variable's name");
     struct shape shape;
     v.name = name->s;
     parse_shape(p, &v, &shape, lanes);
     struct ptx_var *var = p->depth ? local_variable(p, name, v) : module_variable(p, name, v);
-    if (accept(p, '=')) {
+    if (ptx_accept(p, '=')) {
         if (v.is_extern || (v.space != PTX_GLOBAL && v.space != PTX_CONST))
-            fail(p, p->last_line, ERR_INPUT, "'%.200s' cannot have an initial value", name->s);
-        parse_initialiser(p, var, &shape);
+            ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' cannot have an initial value", name->s);
+        ptx_parse_initialiser(p, var, &shape);
     } else if (!v.bytes && !v.is_extern) {
-        fail(p, p->last_line, ERR_INPUT, "expected the size of '%.200s'", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "expected the size of '%.200s'", name->s);
     }
 }
 
-void parse_variables(struct parser *p, struct linkage linkage) {
+void ptx_parse_variables(struct parser *p, struct linkage linkage) {
     struct ptx_var v = {.space = space_at(p),
                         .is_extern = linkage.is_extern,
                         .is_visible = linkage.is_visible,
                         .is_weak = linkage.is_weak,
                         .is_common = linkage.is_common};
     unsigned lanes;
-    next(p);
+    ptx_next(p);
     if (p->tok.kind == '[')
-        fail(p, p->tok.line, ERR_UNSUPPORTED, "numbered banks of constant memory are not supported");
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "numbered banks of constant memory are not supported");
     parse_qualifiers(p, &v, &lanes);
     do parse_declarator(p, v, lanes);
-    while (accept(p, ','));
-    expect(p, ';', "';' after the variable");
+    while (ptx_accept(p, ','));
+    ptx_expect(p, ';', "';' after the variable");
 }
 
 static void parse_register(struct parser *p, enum ptx_type type) {
-    struct name *name = expect_name(p, "a register's name");
-    if (!accept(p, '<')) {
+    struct name *name = ptx_expect_name(p, "a register's name");
+    if (!ptx_accept(p, '<')) {
         if (name->local && name->local->depth == p->depth && name->local->kind == BIND_REG)
-            fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is declared twice in one block", name->s);
-        add_reg(p, name, type, p->depth);
+            ptx_fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is declared twice in one block", name->s);
+        ptx_add_reg(p, name, type, p->depth);
         return;
     }
     char last = name->s[name->n - 1];
     if (last >= '0' && last <= '9')
-        fail(p, p->last_line, ERR_UNSUPPORTED,
+        ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
              "a register range whose name ends in a digit ('%.200s<') is not supported", name->s);
-    bind_range(p, name, (uint32_t)expect_uint(p, "the number of registers", MAX_RANGE), type);
-    expect(p, '>', "'>' after the number of registers");
+    ptx_bind_range(p, name, (uint32_t)ptx_expect_uint(p, "the number of registers", MAX_RANGE), type);
+    ptx_expect(p, '>', "'>' after the number of registers");
 }
 
-void parse_registers(struct parser *p) {
-    next(p);
-    if (accept_word(p, ".align")) expect_alignment(p);
-    if (at_word(p, ".v2") || at_word(p, ".v4"))
-        fail(p, p->tok.line, ERR_UNSUPPORTED, "vector registers are not supported; use scalar ones");
-    enum ptx_type type = expect_type(p);
+void ptx_parse_registers(struct parser *p) {
+    ptx_next(p);
+    if (ptx_accept_word(p, ".align")) expect_alignment(p);
+    if (ptx_at_word(p, ".v2") || ptx_at_word(p, ".v4"))
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "vector registers are not supported; use scalar ones");
+    enum ptx_type type = ptx_expect_type(p);
     do parse_register(p, type);
-    while (accept(p, ','));
-    expect(p, ';', "';' after the registers");
+    while (ptx_accept(p, ','));
+    ptx_expect(p, ';', "';' after the registers");
 }
 
 static void parse_formal(struct parser *p) {
     struct ptx_var v = {.space = space_at(p)};
     if (v.space != PTX_PARAM && v.space != PTX_REG)
-        fail_expected(p, "a parameter, starting with .param or .reg");
-    next(p);
+        ptx_fail_expected(p, "a parameter, starting with .param or .reg");
+    ptx_next(p);
     unsigned lanes;
     struct shape shape;
     parse_qualifiers(p, &v, &lanes);
-    v.name = expect_name(p, "the parameter's name")->s;
+    v.name = ptx_expect_name(p, "the parameter's name")->s;
     parse_shape(p, &v, &shape, lanes);
     *push(p, &p->pending, struct ptx_var) = v;
 }
 
-struct ptx_var *parse_formals(struct parser *p, unsigned *n) {
-    expect(p, '(', "'(' before the parameters");
+struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n) {
+    ptx_expect(p, '(', "'(' before the parameters");
     p->pending.n = 0;
     while (p->tok.kind != ')') {
         parse_formal(p);
-        if (!accept(p, ',')) break;
+        if (!ptx_accept(p, ',')) break;
     }
-    expect(p, ')', "')' after the parameters");
+    ptx_expect(p, ')', "')' after the parameters");
     *n = (unsigned)p->pending.n;
     return keep(p, &p->pending, struct ptx_var);
 }

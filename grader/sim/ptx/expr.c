@@ -30,7 +30,7 @@ static int precedence(const struct parser *p) {
 }
 
 static uint64_t divide(struct parser *p, struct constant a, struct constant b, bool is_unsigned) {
-    if (!b.value) fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
+    if (!b.value) ptx_fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
     if (is_unsigned) return a.value / b.value;
     if (b.value == UINT64_MAX) return 0 - a.value; /* the smallest integer divided by -1 would trap */
     return (uint64_t)((int64_t)a.value / (int64_t)b.value);
@@ -74,24 +74,24 @@ static struct constant parse_level(struct parser *p, int level, unsigned depth);
 
 static struct constant parse_primary(struct parser *p, unsigned depth) {
     if (depth > MAX_PARENTHESES)
-        fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep", MAX_PARENTHESES);
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep", MAX_PARENTHESES);
     struct constant c;
-    if (accept(p, '-')) {
+    if (ptx_accept(p, '-')) {
         c = parse_primary(p, depth + 1);
         c.value = 0 - c.value;
-    } else if (accept(p, '+')) {
+    } else if (ptx_accept(p, '+')) {
         c = parse_primary(p, depth + 1);
-    } else if (accept(p, '~')) {
+    } else if (ptx_accept(p, '~')) {
         c = parse_primary(p, depth + 1);
         c.value = ~c.value;
-    } else if (accept(p, '(')) {
+    } else if (ptx_accept(p, '(')) {
         c = parse_level(p, LOWEST, depth + 1);
-        expect(p, ')', "')' in the constant");
-    } else if (accept_word(p, "WARP_SZ")) {
+        ptx_expect(p, ')', "')' in the constant");
+    } else if (ptx_accept_word(p, "WARP_SZ")) {
         c = (struct constant){.value = 32};
     } else {
         c.is_unsigned = p->tok.type == PTX_U64;
-        c.value = expect_uint(p, "an integer", UINT64_MAX);
+        c.value = ptx_expect_uint(p, "an integer", UINT64_MAX);
     }
     return c;
 }
@@ -100,8 +100,8 @@ static struct constant parse_primary(struct parser *p, unsigned depth) {
 static struct constant parse_rest(struct parser *p, struct constant left, int level, unsigned depth) {
     for (int found; (found = precedence(p)) && found >= level;) {
         int op = p->tok.kind;
-        next(p);
-        if (op == '<' || op == '>') next(p);
+        ptx_next(p);
+        if (op == '<' || op == '>') ptx_next(p);
         left = apply(p, op, left, parse_level(p, found + 1, depth + 1));
     }
     return left;
@@ -111,13 +111,13 @@ static struct constant parse_level(struct parser *p, int level, unsigned depth) 
     return parse_rest(p, parse_primary(p, depth), level, depth);
 }
 
-struct constant parse_constant(struct parser *p, bool negative) {
+struct constant ptx_parse_constant(struct parser *p, bool negative) {
     struct constant first = parse_primary(p, 0);
     if (negative) first.value = 0 - first.value;
     return parse_rest(p, first, LOWEST, 0);
 }
 
 /* As far as the next sum: the offset in `[%rd1+4*2-1]` is two of these. */
-struct constant parse_product(struct parser *p) {
+struct constant ptx_parse_product(struct parser *p) {
     return parse_level(p, TIMES, 0);
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 static struct ptx_func *function_named(struct parser *p, struct name *name) {
-    if (name->var) fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a variable", name->s);
+    if (name->var) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a variable", name->s);
     if (name->func) return name->func;
-    struct ptx_func *f = get(p, p->arena, sizeof *f);
+    struct ptx_func *f = ptx_get(p, p->arena, sizeof *f);
     f->name = name->s;
     name->func = f;
     *push(p, &p->funcs, struct ptx_func *) = f;
@@ -15,35 +15,35 @@ static struct ptx_func *function_named(struct parser *p, struct name *name) {
 
 /* `128`, `16, 8` or `4, 4, 4`; what is left out is 1. */
 static void parse_extent(struct parser *p, unsigned out[3]) {
-    out[0] = (unsigned)expect_uint(p, "a number of threads or blocks", UINT32_MAX);
+    out[0] = (unsigned)ptx_expect_uint(p, "a number of threads or blocks", UINT32_MAX);
     for (int i = 1; i < 3; i++)
-        out[i] = accept(p, ',') ? (unsigned)expect_uint(p, "a number", UINT32_MAX) : 1;
+        out[i] = ptx_accept(p, ',') ? (unsigned)ptx_expect_uint(p, "a number", UINT32_MAX) : 1;
 }
 
 static bool parse_tuning(struct parser *p, struct ptx_func *f) {
-    if (accept_word(p, ".maxntid"))
+    if (ptx_accept_word(p, ".maxntid"))
         parse_extent(p, f->maxntid);
-    else if (accept_word(p, ".reqntid"))
+    else if (ptx_accept_word(p, ".reqntid"))
         parse_extent(p, f->reqntid);
-    else if (accept_word(p, ".reqnctapercluster"))
+    else if (ptx_accept_word(p, ".reqnctapercluster"))
         parse_extent(p, f->reqnctapercluster);
-    else if (accept_word(p, ".minnctapersm"))
-        f->minnctapersm = (unsigned)expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (accept_word(p, ".maxnctapersm"))
-        expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (accept_word(p, ".maxnreg"))
-        f->maxnreg = (unsigned)expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (accept_word(p, ".maxclusterrank"))
-        f->maxclusterrank = (unsigned)expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (accept_word(p, ".explicitcluster"))
+    else if (ptx_accept_word(p, ".minnctapersm"))
+        f->minnctapersm = (unsigned)ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (ptx_accept_word(p, ".maxnctapersm"))
+        ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (ptx_accept_word(p, ".maxnreg"))
+        f->maxnreg = (unsigned)ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".maxclusterrank"))
+        f->maxclusterrank = (unsigned)ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (ptx_accept_word(p, ".explicitcluster"))
         f->explicit_cluster = true;
-    else if (accept_word(p, ".blocksareclusters"))
+    else if (ptx_accept_word(p, ".blocksareclusters"))
         return true;
-    else if (accept_word(p, ".abi_preserve"))
-        expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (accept_word(p, ".abi_preserve_control"))
-        expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (accept_word(p, ".noreturn"))
+    else if (ptx_accept_word(p, ".abi_preserve"))
+        ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".abi_preserve_control"))
+        ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".noreturn"))
         f->noreturn = true;
     else
         return false;
@@ -53,28 +53,28 @@ static bool parse_tuning(struct parser *p, struct ptx_func *f) {
 /* ---- labels that stand for tables ---- */
 
 static struct ptx_table *new_table(struct parser *p, struct name *name) {
-    bind(p, name, BIND_TABLE, p->depth)->index = (uint32_t)p->tables.n;
+    ptx_bind(p, name, BIND_TABLE, p->depth)->index = (uint32_t)p->tables.n;
     struct ptx_table *t = push(p, &p->tables, struct ptx_table);
     t->name = name->s;
     return t;
 }
 
 static void parse_prototype(struct parser *p, struct ptx_table *t) {
-    if (p->tok.kind == '(') t->rets = parse_formals(p, &t->nrets);
-    expect_name(p, "'_' or a name in the prototype");
-    if (p->tok.kind == '(') t->params = parse_formals(p, &t->nparams);
-    while (at_word(p, ".noreturn") || at_word(p, ".abi_preserve") || at_word(p, ".abi_preserve_control")) {
-        next(p);
-        if (p->tok.kind == TOKEN_INT) next(p);
+    if (p->tok.kind == '(') t->rets = ptx_parse_formals(p, &t->nrets);
+    ptx_expect_name(p, "'_' or a name in the prototype");
+    if (p->tok.kind == '(') t->params = ptx_parse_formals(p, &t->nparams);
+    while (ptx_at_word(p, ".noreturn") || ptx_at_word(p, ".abi_preserve") || ptx_at_word(p, ".abi_preserve_control")) {
+        ptx_next(p);
+        if (p->tok.kind == TOKEN_INT) ptx_next(p);
     }
 }
 
 /* A list of names; good until the next call. */
 static struct name **parse_names(struct parser *p, unsigned *n) {
     do {
-        struct name *name = expect_name(p, "a name");
+        struct name *name = ptx_expect_name(p, "a name");
         *push(p, &p->names_list, struct name *) = name;
-    } while (accept(p, ','));
+    } while (ptx_accept(p, ','));
     *n = (unsigned)p->names_list.n;
     p->names_list.n = 0;
     return p->names_list.data;
@@ -83,41 +83,41 @@ static struct name **parse_names(struct parser *p, unsigned *n) {
 static void parse_branch_targets(struct parser *p, struct ptx_table *t) {
     uint32_t line = p->tok.line;
     struct name **names = parse_names(p, &t->ntargets);
-    t->targets = get(p, p->arena, t->ntargets * sizeof *t->targets);
-    for (unsigned i = 0; i < t->ntargets; i++) add_fixup(p, names[i], line, &t->targets[i], NULL);
+    t->targets = ptx_get(p, p->arena, t->ntargets * sizeof *t->targets);
+    for (unsigned i = 0; i < t->ntargets; i++) ptx_add_fixup(p, names[i], line, &t->targets[i], NULL);
 }
 
 static void parse_call_targets(struct parser *p, struct ptx_table *t) {
     struct name **names = parse_names(p, &t->nfunctions);
-    t->functions = get(p, p->arena, t->nfunctions * sizeof *t->functions);
+    t->functions = ptx_get(p, p->arena, t->nfunctions * sizeof *t->functions);
     for (unsigned i = 0; i < t->nfunctions; i++) {
-        if (!names[i]->func) fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
+        if (!names[i]->func) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
         t->functions[i] = names[i]->s;
     }
 }
 
 static void parse_label(struct parser *p, struct name *name) {
-    if (accept_word(p, ".callprototype"))
+    if (ptx_accept_word(p, ".callprototype"))
         parse_prototype(p, new_table(p, name));
-    else if (accept_word(p, ".branchtargets"))
+    else if (ptx_accept_word(p, ".branchtargets"))
         parse_branch_targets(p, new_table(p, name));
-    else if (accept_word(p, ".calltargets"))
+    else if (ptx_accept_word(p, ".calltargets"))
         parse_call_targets(p, new_table(p, name));
     else {
-        bind(p, name, BIND_LABEL, p->depth)->index = (uint32_t)p->insns.n;
+        ptx_bind(p, name, BIND_LABEL, p->depth)->index = (uint32_t)p->insns.n;
         return;
     }
-    expect(p, ';', "';' after the table");
+    ptx_expect(p, ';', "';' after the table");
 }
 
 /* ---- statements ---- */
 
 static void parse_guard(struct parser *p, struct ptx_insn *insn) {
-    insn->guard_negated = accept(p, '!');
-    struct name *name = expect_name(p, "a predicate register after '@'");
-    struct binding *b = find_local(p, name);
+    insn->guard_negated = ptx_accept(p, '!');
+    struct name *name = ptx_expect_name(p, "a predicate register after '@'");
+    struct binding *b = ptx_find_local(p, name);
     if (!b || b->kind != BIND_REG || ((struct ptx_reg *)p->regs.data)[b->index].type != PTX_PRED)
-        fail(p, p->last_line, ERR_INPUT, "'%.200s' is no predicate register", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no predicate register", name->s);
     insn->guard = (int)b->index;
 }
 
@@ -126,13 +126,13 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
     char text[256];
     size_t n = name->n;
     if (p->tok.kind != TOKEN_DIRECTIVE) return name->s;
-    for (; p->tok.kind == TOKEN_DIRECTIVE; next(p)) {
-        if (n + p->tok.n > sizeof text) fail(p, p->tok.line, ERR_LIMIT, "this opcode is too long");
+    for (; p->tok.kind == TOKEN_DIRECTIVE; ptx_next(p)) {
+        if (n + p->tok.n > sizeof text) ptx_fail(p, p->tok.line, ERR_LIMIT, "this opcode is too long");
         if (n == name->n) memcpy(text, name->s, n);
         memcpy(text + n, p->tok.s, p->tok.n);
         n += p->tok.n;
     }
-    return intern(p, text, n)->s;
+    return ptx_intern(p, text, n)->s;
 }
 
 static bool at_call(const struct name *opcode) {
@@ -141,38 +141,38 @@ static bool at_call(const struct name *opcode) {
 
 static void finish_insn(struct parser *p, struct ptx_insn insn, struct name *name) {
     if (name->n > 200 || name->s[0] == '%')
-        fail(p, insn.ptx_line, ERR_INPUT, "expected an instruction, found '%.40s'", name->s);
+        ptx_fail(p, insn.ptx_line, ERR_INPUT, "expected an instruction, found '%.40s'", name->s);
     insn.opcode = parse_opcode(p, name);
-    insn.operands = parse_operands(p, at_call(name), &insn.noperands);
+    insn.operands = ptx_parse_operands(p, at_call(name), &insn.noperands);
     *push(p, &p->insns, struct ptx_insn) = insn;
 }
 
 static void parse_instruction(struct parser *p) {
     struct ptx_insn insn = {.guard = -1, .loc = p->loc, .ptx_line = p->tok.line};
-    bool guarded = accept(p, '@');
+    bool guarded = ptx_accept(p, '@');
     if (guarded) parse_guard(p, &insn);
-    struct name *name = expect_name(p, "an instruction");
-    if (!guarded && accept(p, ':'))
+    struct name *name = ptx_expect_name(p, "an instruction");
+    if (!guarded && ptx_accept(p, ':'))
         parse_label(p, name);
     else
         finish_insn(p, insn, name);
 }
 
 static void parse_directive(struct parser *p) {
-    if (at_word(p, ".loc"))
-        parse_loc(p);
-    else if (at_word(p, ".reg"))
-        parse_registers(p);
-    else if (at_space(p))
-        parse_variables(p, (struct linkage){.is_extern = false});
-    else if (at_word(p, ".pragma"))
-        skip_pragma(p);
-    else if (at_word(p, ".file"))
-        parse_file(p);
-    else if (accept_word(p, ".extern"))
-        parse_variables(p, (struct linkage){.is_extern = true});
+    if (ptx_at_word(p, ".loc"))
+        ptx_parse_loc(p);
+    else if (ptx_at_word(p, ".reg"))
+        ptx_parse_registers(p);
+    else if (ptx_at_space(p))
+        ptx_parse_variables(p, (struct linkage){.is_extern = false});
+    else if (ptx_at_word(p, ".pragma"))
+        ptx_skip_pragma(p);
+    else if (ptx_at_word(p, ".file"))
+        ptx_parse_file(p);
+    else if (ptx_accept_word(p, ".extern"))
+        ptx_parse_variables(p, (struct linkage){.is_extern = true});
     else
-        fail_expected(p, "a statement");
+        ptx_fail_expected(p, "a statement");
 }
 
 static void parse_statement(struct parser *p) {
@@ -185,32 +185,32 @@ static void parse_statement(struct parser *p) {
         parse_directive(p);
         break;
     case ';':
-        next(p);
+        ptx_next(p);
         break;
     case '{':
-        open_block(p);
-        next(p);
+        ptx_open_block(p);
+        ptx_next(p);
         break;
     case '}':
-        close_block(p);
-        next(p);
+        ptx_close_block(p);
+        ptx_next(p);
         break;
     case TOKEN_END:
-        fail(p, p->blocks[p->depth].line, ERR_INPUT,
+        ptx_fail(p, p->blocks[p->depth].line, ERR_INPUT,
              "this block is never closed: expected '}' before the end of the text");
     default:
-        fail_expected(p, "a statement");
+        ptx_fail_expected(p, "a statement");
     }
 }
 
 static void bind_formals(struct parser *p, struct ptx_var *formals, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
-        struct name *name = intern(p, formals[i].name, strlen(formals[i].name));
+        struct name *name = ptx_intern(p, formals[i].name, strlen(formals[i].name));
         if (!strcmp(name->s, "_")) continue;
         if (formals[i].space == PTX_REG)
-            add_reg(p, name, formals[i].type, p->depth);
+            ptx_add_reg(p, name, formals[i].type, p->depth);
         else
-            bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
+            ptx_bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
     }
 }
 
@@ -228,11 +228,11 @@ static void keep_body(struct parser *p, struct ptx_func *f) {
 }
 
 static void parse_body(struct parser *p, struct ptx_func *f) {
-    if (f->has_body) fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
+    if (f->has_body) ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
     p->loc = 0;
     p->function_number++;
-    open_block(p);
-    expect(p, '{', "';' or '{' after the function's head");
+    ptx_open_block(p);
+    ptx_expect(p, '{', "';' or '{' after the function's head");
     bind_formals(p, f->rets, f->nrets);
     bind_formals(p, f->params, f->nparams);
     while (p->depth) parse_statement(p);
@@ -256,27 +256,27 @@ static void merge_head(struct ptx_func *f, const struct ptx_func *head, bool bod
     f->noreturn = old.noreturn;
 }
 
-void parse_function(struct parser *p, struct linkage linkage, bool is_entry) {
+void ptx_parse_function(struct parser *p, struct linkage linkage, bool is_entry) {
     struct ptx_func head = {.is_entry = is_entry,
                             .ptx_line = p->tok.line,
                             .is_extern = linkage.is_extern,
                             .is_visible = linkage.is_visible,
                             .is_weak = linkage.is_weak};
-    next(p);
-    while (accept_word(p, ".attribute")) skip_parentheses(p);
-    if (!is_entry && p->tok.kind == '(') head.rets = parse_formals(p, &head.nrets);
-    struct ptx_func *f = function_named(p, expect_name(p, "a function's name"));
-    if (p->tok.kind == '(') head.params = parse_formals(p, &head.nparams);
+    ptx_next(p);
+    while (ptx_accept_word(p, ".attribute")) ptx_skip_parentheses(p);
+    if (!is_entry && p->tok.kind == '(') head.rets = ptx_parse_formals(p, &head.nrets);
+    struct ptx_func *f = function_named(p, ptx_expect_name(p, "a function's name"));
+    if (p->tok.kind == '(') head.params = ptx_parse_formals(p, &head.nparams);
     while (p->tok.kind == TOKEN_DIRECTIVE) {
-        if (at_word(p, ".pragma"))
-            skip_pragma(p);
+        if (ptx_at_word(p, ".pragma"))
+            ptx_skip_pragma(p);
         else if (!parse_tuning(p, &head))
-            fail_expected(p, "';' or '{' after the function's head");
+            ptx_fail_expected(p, "';' or '{' after the function's head");
     }
     bool body = p->tok.kind == '{';
-    if (body && f->has_body) fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
+    if (body && f->has_body) ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
     merge_head(f, &head, body);
-    if (!accept(p, ';')) parse_body(p, f);
+    if (!ptx_accept(p, ';')) parse_body(p, f);
 }
 
 /* ---- `.alias other, function;` ---- */
@@ -286,24 +286,24 @@ struct alias {
     uint32_t line;
 };
 
-void parse_alias(struct parser *p) {
+void ptx_parse_alias(struct parser *p) {
     struct alias alias = {.line = p->tok.line};
-    next(p);
-    alias.name = expect_name(p, "the alias");
-    expect(p, ',', "',' between the alias and its function");
-    alias.target = expect_name(p, "a function's name");
-    expect(p, ';', "';' after the alias");
+    ptx_next(p);
+    alias.name = ptx_expect_name(p, "the alias");
+    ptx_expect(p, ',', "',' between the alias and its function");
+    alias.target = ptx_expect_name(p, "a function's name");
+    ptx_expect(p, ';', "';' after the alias");
     function_named(p, alias.name);
     *push(p, &p->aliases, struct alias) = alias;
 }
 
 /* An alias shares the body of its function, which may be defined after the .alias line. */
-void resolve_aliases(struct parser *p) {
+void ptx_resolve_aliases(struct parser *p) {
     const struct alias *alias = p->aliases.data;
     for (size_t i = 0; i < p->aliases.n; i++) {
         struct ptx_func *f = alias[i].name->func, *target = alias[i].target->func;
         if (!target || !target->has_body || f->has_body)
-            fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'", alias[i].name->s,
+            ptx_fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'", alias[i].name->s,
                  alias[i].target->s);
         struct ptx_func old = *f;
         *f = *target;

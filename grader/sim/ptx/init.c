@@ -57,7 +57,7 @@ static uint64_t number_bits(struct parser *p, enum ptx_type type, const struct t
         return bits_of(negative ? -as_double(t) : as_double(t), size);
     }
     if (is_float && ptx_type_bytes(t->type) != size)
-        fail(p, t->line, ERR_INPUT, "expected an integer for an element of type .%s", ptx_type_name(type));
+        ptx_fail(p, t->line, ERR_INPUT, "expected an integer for an element of type .%s", ptx_type_name(type));
     if (is_float) return negative ? bits_of(-as_double(t), size) : t->value;
     return negative ? 0 - t->value : t->value;
 }
@@ -70,19 +70,19 @@ static void store(struct target *t, uint64_t bits) {
 
 static struct piece parse_symbol(struct parser *p) {
     struct piece piece = {.reloc = {.generic = false}};
-    if (accept_word(p, "generic")) {
-        expect(p, '(', "'(' after generic");
+    if (ptx_accept_word(p, "generic")) {
+        ptx_expect(p, '(', "'(' after generic");
         piece.reloc.generic = true;
     }
     struct reloc_check *check = push(p, &p->reloc_checks, struct reloc_check);
     uint32_t line = p->tok.line;
-    struct name *name = expect_name(p, "a symbol's name");
+    struct name *name = ptx_expect_name(p, "a symbol's name");
     *check = (struct reloc_check){name, line};
     piece.reloc.symbol = name->s;
-    if (p->tok.kind == '+' || p->tok.kind == '-') piece.reloc.addend = accept_int(p, "an offset");
+    if (p->tok.kind == '+' || p->tok.kind == '-') piece.reloc.addend = ptx_accept_int(p, "an offset");
     if (piece.reloc.generic) {
-        expect(p, ')', "')' after the symbol");
-        if (p->tok.kind == '+' || p->tok.kind == '-') piece.reloc.addend += accept_int(p, "an offset");
+        ptx_expect(p, ')', "')' after the symbol");
+        if (p->tok.kind == '+' || p->tok.kind == '-') piece.reloc.addend += ptx_accept_int(p, "an offset");
     }
     return piece;
 }
@@ -94,11 +94,11 @@ static struct piece parse_masked(struct parser *p, struct target *t, uint64_t ma
     unsigned shift = 0;
     while (shift < 8 && mask >> 8 * shift != ones && (mask >> 8 * shift & 0xff) == 0) shift++;
     if (shift == 8 || mask >> 8 * shift != ones)
-        fail(p, line, ERR_INPUT, "the mask 0x%llX does not select %u whole bytes of the address",
+        ptx_fail(p, line, ERR_INPUT, "the mask 0x%llX does not select %u whole bytes of the address",
              (unsigned long long)mask, t->size);
-    expect(p, '(', "'(' after the mask");
+    ptx_expect(p, '(', "'(' after the mask");
     struct piece piece = parse_symbol(p);
-    expect(p, ')', "')' after the masked symbol");
+    ptx_expect(p, ')', "')' after the masked symbol");
     piece.masked = true;
     piece.shift = shift;
     return piece;
@@ -118,7 +118,7 @@ static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
         return;
     }
     if (piece.shift)
-        fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone",
+        ptx_fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone",
              piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->size;
@@ -129,10 +129,10 @@ static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
 static void extend(struct parser *p, struct target *t) {
     uint64_t need = (t->at + 1) * t->size;
     if (need > MAX_ONE)
-        fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
+        ptx_fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
     if (need <= t->v->bytes) return;
     uint64_t room = t->v->bytes ? t->v->bytes * 2 : 8 * t->size;
-    uint8_t *grown = get(p, p->arena, room);
+    uint8_t *grown = ptx_get(p, p->arena, room);
     if (t->v->init) memcpy(grown, t->v->init, t->v->bytes);
     t->v->init = grown;
     t->v->bytes = room;
@@ -141,10 +141,10 @@ static void extend(struct parser *p, struct target *t) {
 static void parse_element(struct parser *p, struct target *t) {
     if (!t->elements) extend(p, t);
     bool negative = false;
-    for (; p->tok.kind == '-' || p->tok.kind == '+'; next(p)) negative ^= p->tok.kind == '-';
+    for (; p->tok.kind == '-' || p->tok.kind == '+'; ptx_next(p)) negative ^= p->tok.kind == '-';
     struct token number = p->tok;
     if (number.kind == TOKEN_INT || number.kind == TOKEN_FLOAT) {
-        next(p);
+        ptx_next(p);
         if (number.kind == TOKEN_INT && p->tok.kind == '(')
             add_reloc(p, t, parse_masked(p, t, number.value));
         else
@@ -152,7 +152,7 @@ static void parse_element(struct parser *p, struct target *t) {
     } else if (number.kind == TOKEN_IDENT && !negative) {
         add_reloc(p, t, parse_symbol(p));
     } else {
-        fail_expected(p, "an initial value");
+        ptx_fail_expected(p, "an initial value");
     }
     t->at++;
 }
@@ -162,21 +162,21 @@ static void parse_list(struct parser *p, struct target *t, unsigned level) {
     uint64_t stride = t->strides[level], start = t->at, limit = stride ? start + stride : UINT64_MAX;
     while (p->tok.kind != '}') {
         if (t->at >= limit)
-            fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
+            ptx_fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
         if (p->tok.kind != '{') {
             parse_element(p, t);
         } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] ||
                    (t->at - start) % t->strides[level + 1]) {
-            fail_expected(p, "a value, not an inner list");
+            ptx_fail_expected(p, "a value, not an inner list");
         } else {
-            next(p);
+            ptx_next(p);
             uint64_t inner = t->at;
             parse_list(p, t, level + 1);
             t->at = inner + t->strides[level + 1];
         }
-        if (!accept(p, ',')) break;
+        if (!ptx_accept(p, ',')) break;
     }
-    expect(p, '}', "',' or '}' in the initial values");
+    ptx_expect(p, '}', "',' or '}' in the initial values");
 }
 
 /* strides[i] is the number of elements of one sub-array at level i; the last level is a single element. */
@@ -186,49 +186,49 @@ static void prepare(struct parser *p, struct target *t) {
     for (unsigned i = n; i--;) t->strides[i] = t->strides[i + 1] * t->shape->dims[i];
     t->elements = t->strides[0];
     if (!t->elements && n > 1)
-        fail(p, p->last_line, ERR_UNSUPPORTED,
+        ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
              "an initialised array of several dimensions needs its first size");
     if (t->v->bytes > MAX_ONE)
-        fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
+        ptx_fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
     p->initialised_bytes += t->v->bytes;
     if (p->initialised_bytes > MAX_ALL)
-        fail(p, p->last_line, ERR_LIMIT, "more than 256 MiB of initialised variables are not supported");
-    if (t->elements) t->v->init = get(p, p->arena, t->v->bytes);
+        ptx_fail(p, p->last_line, ERR_LIMIT, "more than 256 MiB of initialised variables are not supported");
+    if (t->elements) t->v->init = ptx_get(p, p->arena, t->v->bytes);
 }
 
 static void finish(struct parser *p, struct target *t) {
     if (!t->elements) {
-        if (!t->at) fail(p, p->last_line, ERR_INPUT, "expected initial values for '%.200s'", t->v->name);
+        if (!t->at) ptx_fail(p, p->last_line, ERR_INPUT, "expected initial values for '%.200s'", t->v->name);
         t->v->bytes = t->at * t->size;
         p->initialised_bytes += t->v->bytes;
     }
     for (size_t i = 0; i < p->values.n; i++) {
         const struct ptx_reloc *r = (struct ptx_reloc *)p->values.data + i;
         if (r->size != 4 && r->size != 8)
-            fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size,
+            ptx_fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size,
                  r->symbol);
     }
     t->v->nrelocs = (unsigned)p->values.n;
     t->v->relocs = keep(p, &p->values, struct ptx_reloc);
 }
 
-void parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape) {
+void ptx_parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape) {
     struct target t = {.v = v, .shape = shape, .size = ptx_type_bytes(v->type)};
     p->values.n = 0;
     prepare(p, &t);
-    if (accept(p, '{'))
+    if (ptx_accept(p, '{'))
         parse_list(p, &t, 0);
     else if (shape->ndims)
-        fail_expected(p, "'{' before the initial values");
+        ptx_fail_expected(p, "'{' before the initial values");
     else
         parse_element(p, &t);
     finish(p, &t);
 }
 
-void check_relocs(struct parser *p) {
+void ptx_check_relocs(struct parser *p) {
     const struct reloc_check *check = p->reloc_checks.data;
     for (size_t i = 0; i < p->reloc_checks.n; i++)
         if (!check[i].symbol->var && !check[i].symbol->func)
-            fail(p, check[i].line, ERR_INPUT, "the initial value names '%.200s', which is not declared",
+            ptx_fail(p, check[i].line, ERR_INPUT, "the initial value names '%.200s', which is not declared",
                  check[i].symbol->s);
 }

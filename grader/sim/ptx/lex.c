@@ -33,7 +33,7 @@ static bool is(char c, uint8_t class) {
     return classes[(uint8_t)c] & class;
 }
 
-void fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...) {
+void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...) {
     char text[768];
     va_list ap;
     va_start(ap, format);
@@ -51,10 +51,10 @@ static void describe(const struct token *t, char out[64]) {
         snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
 }
 
-void fail_expected(struct parser *p, const char *what) {
+void ptx_fail_expected(struct parser *p, const char *what) {
     char found[64];
     describe(&p->tok, found);
-    fail(p, p->tok.line, ERR_INPUT, "expected %s, found %s", what, found);
+    ptx_fail(p, p->tok.line, ERR_INPUT, "expected %s, found %s", what, found);
 }
 
 static void skip_comment(struct parser *p) {
@@ -66,7 +66,7 @@ static void skip_comment(struct parser *p) {
         }
         p->line += *p->at == '\n';
     }
-    fail(p, line, ERR_INPUT, "this comment is never closed: expected '*/'");
+    ptx_fail(p, line, ERR_INPUT, "this comment is never closed: expected '*/'");
 }
 
 static void skip_space(struct parser *p) {
@@ -101,7 +101,7 @@ static const char *word_end(const struct parser *p, const char *s, bool dots) {
 static void lex_string(struct parser *p) {
     const char *s = p->at + 1;
     while (s < p->end && *s != '"' && *s != '\n') s += *s == '\\' && p->end - s >= 2 && s[1] != '\n' ? 2 : 1;
-    if (s >= p->end || *s != '"') fail(p, p->line, ERR_INPUT, "this string is never closed: expected '\"'");
+    if (s >= p->end || *s != '"') ptx_fail(p, p->line, ERR_INPUT, "this string is never closed: expected '\"'");
     p->tok.kind = TOKEN_STRING;
     p->tok.s = p->at + 1;
     p->tok.n = (size_t)(s - p->tok.s);
@@ -120,7 +120,7 @@ static bool lex_float_bits(struct parser *p) {
         bits = bits << 4 | (uint64_t)(d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
     }
     if (i < digits)
-        fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits, p->at[1]);
+        ptx_fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits, p->at[1]);
     p->tok.kind = TOKEN_FLOAT;
     p->tok.type = c == 'f' ? PTX_F32 : PTX_F64;
     p->tok.value = bits;
@@ -152,7 +152,7 @@ static bool lex_decimal(struct parser *p) {
     size_t n = decimal_length(p);
     if (!n) return false;
     char digits[128];
-    if (n >= sizeof digits) fail(p, p->line, ERR_LIMIT, "a number of %zu characters is too long", n);
+    if (n >= sizeof digits) ptx_fail(p, p->line, ERR_LIMIT, "a number of %zu characters is too long", n);
     memcpy(digits, p->at, n);
     digits[n] = 0;
     double value = strtod(digits, NULL);
@@ -185,8 +185,8 @@ static void lex_integer(struct parser *p) {
     bool empty = s == first && base != 8, is_unsigned = s < p->end && (*s == 'U' || *s == 'u');
     s += is_unsigned;
     if (empty || (s < p->end && is(*s, CLASS_WORD)))
-        fail(p, p->line, ERR_INPUT, "'%.*s' is no number", (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
-    if (overflow) fail(p, p->line, ERR_INPUT, "an integer does not fit into 64 bits");
+        ptx_fail(p, p->line, ERR_INPUT, "'%.*s' is no number", (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
+    if (overflow) ptx_fail(p, p->line, ERR_INPUT, "an integer does not fit into 64 bits");
     p->tok.kind = TOKEN_INT;
     p->tok.type = is_unsigned || value >> 63 ? PTX_U64 : PTX_S64;
     p->tok.value = value;
@@ -198,7 +198,7 @@ static void lex_word(struct parser *p, int kind) {
     p->tok.kind = kind;
 }
 
-void next(struct parser *p) {
+void ptx_next(struct parser *p) {
     p->last_line = p->tok.line;
     skip_space(p);
     p->tok = (struct token){.line = p->line, .s = p->at};
@@ -222,48 +222,48 @@ void next(struct parser *p) {
         p->tok.kind = c;
         p->at++;
     } else {
-        fail(p, p->line, ERR_INPUT, "the byte 0x%02x is no part of PTX", (uint8_t)c);
+        ptx_fail(p, p->line, ERR_INPUT, "the byte 0x%02x is no part of PTX", (uint8_t)c);
     }
     p->tok.n = (size_t)(p->at - p->tok.s);
 }
 
-bool accept(struct parser *p, int kind) {
+bool ptx_accept(struct parser *p, int kind) {
     if (p->tok.kind != kind) return false;
-    next(p);
+    ptx_next(p);
     return true;
 }
 
-void expect(struct parser *p, int kind, const char *what) {
-    if (!accept(p, kind)) fail_expected(p, what);
+void ptx_expect(struct parser *p, int kind, const char *what) {
+    if (!ptx_accept(p, kind)) ptx_fail_expected(p, what);
 }
 
-bool at_word(const struct parser *p, const char *spelling) {
+bool ptx_at_word(const struct parser *p, const char *spelling) {
     return (p->tok.kind == TOKEN_DIRECTIVE || p->tok.kind == TOKEN_IDENT) && p->tok.n == strlen(spelling) &&
            !memcmp(p->tok.s, spelling, p->tok.n);
 }
 
-bool accept_word(struct parser *p, const char *spelling) {
-    if (!at_word(p, spelling)) return false;
-    next(p);
+bool ptx_accept_word(struct parser *p, const char *spelling) {
+    if (!ptx_at_word(p, spelling)) return false;
+    ptx_next(p);
     return true;
 }
 
-uint64_t expect_uint(struct parser *p, const char *what, uint64_t limit) {
-    if (p->tok.kind != TOKEN_INT) fail_expected(p, what);
+uint64_t ptx_expect_uint(struct parser *p, const char *what, uint64_t limit) {
+    if (p->tok.kind != TOKEN_INT) ptx_fail_expected(p, what);
     uint64_t value = p->tok.value;
     if (value > limit)
-        fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what, (unsigned long long)value,
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what, (unsigned long long)value,
              (unsigned long long)limit);
-    next(p);
+    ptx_next(p);
     return value;
 }
 
-int64_t accept_int(struct parser *p, const char *what) {
+int64_t ptx_accept_int(struct parser *p, const char *what) {
     bool negative = false;
     while (p->tok.kind == '-' || p->tok.kind == '+') {
         negative ^= p->tok.kind == '-';
-        next(p);
+        ptx_next(p);
     }
-    uint64_t value = expect_uint(p, what, UINT64_MAX);
+    uint64_t value = ptx_expect_uint(p, what, UINT64_MAX);
     return (int64_t)(negative ? 0 - value : value);
 }

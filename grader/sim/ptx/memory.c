@@ -6,17 +6,17 @@
 /* Real PTX takes about 20 bytes for each of its own; the densest text that means anything would take 150. */
 static const size_t MAX_MEMORY = 2u << 30;
 
-void *get(struct parser *p, struct arena *a, size_t bytes) {
+void *ptx_get(struct parser *p, struct arena *a, size_t bytes) {
     if (bytes > MAX_MEMORY - p->memory)
-        fail(p, p->line, ERR_LIMIT, "the text needs more than 2 GiB of memory up to here");
+        ptx_fail(p, p->line, ERR_LIMIT, "the text needs more than 2 GiB of memory up to here");
     p->memory += bytes;
     return arena_alloc(a, bytes);
 }
 
-void *vec_push(struct parser *p, struct vec *v, size_t item) {
+void *ptx_vec_push(struct parser *p, struct vec *v, size_t item) {
     if (v->n == v->room) {
         size_t room = v->room ? v->room * 2 : 16;
-        void *data = get(p, &p->scratch, room * item);
+        void *data = ptx_get(p, &p->scratch, room * item);
         if (v->n) memcpy(data, v->data, v->n * item);
         v->data = data;
         v->room = room;
@@ -26,8 +26,8 @@ void *vec_push(struct parser *p, struct vec *v, size_t item) {
     return at;
 }
 
-void *vec_keep(struct parser *p, struct vec *v, size_t item) {
-    void *data = v->n ? get(p, p->arena, v->n * item) : NULL;
+void *ptx_vec_keep(struct parser *p, struct vec *v, size_t item) {
+    void *data = v->n ? ptx_get(p, p->arena, v->n * item) : NULL;
     if (v->n) memcpy(data, v->data, v->n * item);
     v->n = 0;
     return data;

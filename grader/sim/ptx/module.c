@@ -11,39 +11,39 @@ static unsigned digits(const char **s, const char *end) {
 }
 
 static void parse_version(struct parser *p) {
-    next(p);
-    if (p->tok.kind != TOKEN_FLOAT) fail_expected(p, "a version such as 9.0");
+    ptx_next(p);
+    if (p->tok.kind != TOKEN_FLOAT) ptx_fail_expected(p, "a version such as 9.0");
     const char *s = p->tok.s, *end = s + p->tok.n;
     p->module->version_major = digits(&s, end);
     if (s < end) s++;
     p->module->version_minor = digits(&s, end);
-    next(p);
+    ptx_next(p);
 }
 
 static void parse_target(struct parser *p) {
-    next(p);
-    struct name *target = expect_name(p, "a target such as sm_90");
+    ptx_next(p);
+    struct name *target = ptx_expect_name(p, "a target such as sm_90");
     if (!p->module->target) p->module->target = target->s;
-    while (accept(p, ',')) expect_name(p, "a target option");
+    while (ptx_accept(p, ',')) ptx_expect_name(p, "a target option");
 }
 
 static void parse_address_size(struct parser *p) {
-    next(p);
+    ptx_next(p);
     uint32_t line = p->tok.line;
-    if (expect_uint(p, "32 or 64", 64) != 64)
-        fail(p, line, ERR_UNSUPPORTED, "only 64-bit code is supported; build without -m32");
+    if (ptx_expect_uint(p, "32 or 64", 64) != 64)
+        ptx_fail(p, line, ERR_UNSUPPORTED, "only 64-bit code is supported; build without -m32");
 }
 
 static struct linkage parse_linkage(struct parser *p) {
     struct linkage l = {.is_extern = false};
     for (;;) {
-        if (accept_word(p, ".extern"))
+        if (ptx_accept_word(p, ".extern"))
             l.is_extern = true;
-        else if (accept_word(p, ".visible"))
+        else if (ptx_accept_word(p, ".visible"))
             l.is_visible = true;
-        else if (accept_word(p, ".weak"))
+        else if (ptx_accept_word(p, ".weak"))
             l.is_weak = true;
-        else if (accept_word(p, ".common"))
+        else if (ptx_accept_word(p, ".common"))
             l.is_common = true;
         else
             return l;
@@ -52,44 +52,44 @@ static struct linkage parse_linkage(struct parser *p) {
 
 static void parse_definition(struct parser *p) {
     struct linkage linkage = parse_linkage(p);
-    if (at_word(p, ".func"))
-        parse_function(p, linkage, false);
-    else if (at_word(p, ".entry"))
-        parse_function(p, linkage, true);
-    else if (at_space(p))
-        parse_variables(p, linkage);
+    if (ptx_at_word(p, ".func"))
+        ptx_parse_function(p, linkage, false);
+    else if (ptx_at_word(p, ".entry"))
+        ptx_parse_function(p, linkage, true);
+    else if (ptx_at_space(p))
+        ptx_parse_variables(p, linkage);
     else
-        fail_expected(p, "a function, an entry or a variable");
+        ptx_fail_expected(p, "a function, an entry or a variable");
 }
 
 static void parse_top(struct parser *p) {
-    if (at_word(p, ".version"))
+    if (ptx_at_word(p, ".version"))
         parse_version(p);
-    else if (at_word(p, ".target"))
+    else if (ptx_at_word(p, ".target"))
         parse_target(p);
-    else if (at_word(p, ".address_size"))
+    else if (ptx_at_word(p, ".address_size"))
         parse_address_size(p);
-    else if (at_word(p, ".file"))
-        parse_file(p);
-    else if (at_word(p, ".loc"))
-        parse_loc(p);
-    else if (at_word(p, ".section"))
-        parse_section(p);
-    else if (at_word(p, ".pragma"))
-        skip_pragma(p);
-    else if (at_word(p, ".alias"))
-        parse_alias(p);
-    else if (!accept(p, ';'))
+    else if (ptx_at_word(p, ".file"))
+        ptx_parse_file(p);
+    else if (ptx_at_word(p, ".loc"))
+        ptx_parse_loc(p);
+    else if (ptx_at_word(p, ".section"))
+        ptx_parse_section(p);
+    else if (ptx_at_word(p, ".pragma"))
+        ptx_skip_pragma(p);
+    else if (ptx_at_word(p, ".alias"))
+        ptx_parse_alias(p);
+    else if (!ptx_accept(p, ';'))
         parse_definition(p);
 }
 
 static void finish_module(struct parser *p) {
     struct ptx_module *m = p->module;
     if (!m->version_major || !m->target)
-        fail(p, p->line, ERR_INPUT, "expected .version and .target: this is no PTX");
-    check_relocs(p);
-    resolve_aliases(p);
-    finish_debug(p);
+        ptx_fail(p, p->line, ERR_INPUT, "expected .version and .target: this is no PTX");
+    ptx_check_relocs(p);
+    ptx_resolve_aliases(p);
+    ptx_finish_debug(p);
     m->nvars = (unsigned)p->vars.n;
     m->vars = keep(p, &p->vars, struct ptx_var *);
     m->nfuncs = (unsigned)p->funcs.n;
@@ -99,7 +99,7 @@ static void finish_module(struct parser *p) {
 
 /* Not inlined: setjmp is below it. */
 __attribute__((noinline)) static void parse_text(struct parser *p) {
-    next(p);
+    ptx_next(p);
     while (p->tok.kind != TOKEN_END) parse_top(p);
     finish_module(p);
 }
@@ -112,8 +112,8 @@ struct ptx_module *ptx_parse(struct arena *a, const char *text, size_t n, struct
     struct parser *p = xcalloc(1, sizeof *p);
     struct ptx_module *m = arena_new(a, struct ptx_module);
     *p = (struct parser){.arena = a, .err = e, .at = text, .end = text + n, .line = 1, .module = m};
-    p->names = index_new(a);
-    start_debug(p);
+    p->names = ptx_index_new(a);
+    ptx_start_debug(p);
     bool ok = !setjmp(p->escape);
     if (ok) parse_text(p);
     arena_free(&p->scratch);

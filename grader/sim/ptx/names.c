@@ -16,7 +16,7 @@ struct ptx_index {
     uint64_t seed;  /* secret: a text cannot be made so that its names collide */
 };
 
-struct ptx_index *index_new(struct arena *a) {
+struct ptx_index *ptx_index_new(struct arena *a) {
     struct ptx_index *x = arena_new(a, struct ptx_index);
     x->room = 1024;
     x->buckets = arena_array(a, struct name *, x->room);
@@ -46,7 +46,7 @@ static struct name *find(const struct ptx_index *x, uint64_t h, const char *s, s
 
 static void grow(struct parser *p, struct ptx_index *x) {
     size_t room = x->room * 4;
-    struct name **buckets = get(p, p->arena, room * sizeof *buckets);
+    struct name **buckets = ptx_get(p, p->arena, room * sizeof *buckets);
     for (size_t i = 0; i < x->room; i++)
         for (struct name *name = x->buckets[i], *chain; name; name = chain) {
             chain = name->chain;
@@ -64,17 +64,17 @@ static void split(struct parser *p, struct name *name) {
     size_t digits = name->n - n;
     if (!n || !digits || digits > 9 || (digits > 1 && name->s[n] == '0')) return;
     for (size_t i = n; i < name->n; i++) name->number = name->number * 10 + (uint32_t)(name->s[i] - '0');
-    name->prefix = intern(p, name->s, n);
+    name->prefix = ptx_intern(p, name->s, n);
 }
 
-struct name *intern(struct parser *p, const char *s, size_t n) {
+struct name *ptx_intern(struct parser *p, const char *s, size_t n) {
     struct ptx_index *x = p->names;
     uint64_t h = hash(x->seed, s, n);
     struct name *name = find(x, h, s, n);
     if (name) return name;
     if (x->n++ >= x->room) grow(p, x);
-    name = get(p, p->arena, sizeof *name);
-    char *copy = get(p, p->arena, n + 1);
+    name = ptx_get(p, p->arena, sizeof *name);
+    char *copy = ptx_get(p, p->arena, n + 1);
     memcpy(copy, s, n);
     *name = (struct name){.hash = h, .s = copy, .n = n};
     name->chain = x->buckets[h & (x->room - 1)];
@@ -83,17 +83,17 @@ struct name *intern(struct parser *p, const char *s, size_t n) {
     return name;
 }
 
-struct name *expect_name(struct parser *p, const char *what) {
-    if (p->tok.kind != TOKEN_IDENT) fail_expected(p, what);
-    struct name *name = intern(p, p->tok.s, p->tok.n);
-    next(p);
+struct name *ptx_expect_name(struct parser *p, const char *what) {
+    if (p->tok.kind != TOKEN_IDENT) ptx_fail_expected(p, what);
+    struct name *name = ptx_intern(p, p->tok.s, p->tok.n);
+    ptx_next(p);
     return name;
 }
 
-struct binding *bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth) {
+struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth) {
     if (name->local && name->local->depth == depth)
-        fail(p, p->last_line, ERR_INPUT, "'%.200s' is declared twice in one block", name->s);
-    struct binding *b = get(p, &p->scratch, sizeof *b);
+        ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is declared twice in one block", name->s);
+    struct binding *b = ptx_get(p, &p->scratch, sizeof *b);
     struct block *block = &p->blocks[depth];
     *b = (struct binding){
         .kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
@@ -102,40 +102,40 @@ struct binding *bind(struct parser *p, struct name *name, enum binding_kind kind
     return b;
 }
 
-struct binding *add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth) {
-    struct binding *b = bind(p, name, BIND_REG, depth);
+struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth) {
+    struct binding *b = ptx_bind(p, name, BIND_REG, depth);
     b->index = (uint32_t)p->regs.n;
     *push(p, &p->regs, struct ptx_reg) = (struct ptx_reg){.name = name->s, .type = type};
     return b;
 }
 
-void bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type) {
+void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type) {
     if (name->range && name->range->depth == p->depth)
-        fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block",
+        ptx_fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block",
              name->s);
-    struct reg_range *r = get(p, &p->scratch, sizeof *r);
+    struct reg_range *r = ptx_get(p, &p->scratch, sizeof *r);
     struct block *block = &p->blocks[p->depth];
     *r = (struct reg_range){name->range, block->ranges, name, p->depth, count, type};
     name->range = r;
     block->ranges = r;
 }
 
-struct binding *find_local(struct parser *p, struct name *name) {
+struct binding *ptx_find_local(struct parser *p, struct name *name) {
     struct reg_range *r = name->prefix ? name->prefix->range : NULL;
     while (r && name->number >= r->count) r = r->below;
-    if (r && (!name->local || name->local->depth < r->depth)) return add_reg(p, name, r->type, r->depth);
+    if (r && (!name->local || name->local->depth < r->depth)) return ptx_add_reg(p, name, r->type, r->depth);
     return name->local;
 }
 
-void open_block(struct parser *p) {
+void ptx_open_block(struct parser *p) {
     if (p->depth + 1 >= MAX_BLOCKS)
-        fail(p, p->tok.line, ERR_LIMIT, "blocks are nested more than %d deep", MAX_BLOCKS - 2);
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "blocks are nested more than %d deep", MAX_BLOCKS - 2);
     p->blocks[++p->depth] = (struct block){.line = p->tok.line};
 }
 
-void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
+void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
                struct ptx_operand *operand) {
-    struct fixup *x = get(p, &p->scratch, sizeof *x);
+    struct fixup *x = ptx_get(p, &p->scratch, sizeof *x);
     *x = (struct fixup){p->blocks[p->depth].fixups, name, line, target, operand};
     p->blocks[p->depth].fixups = x;
 }
@@ -147,7 +147,7 @@ static bool resolve(struct parser *p, struct fixup *x) {
     if (b->kind == BIND_TABLE && x->operand)
         x->operand->kind = PTX_OP_TABLE;
     else if (b->kind != BIND_LABEL)
-        fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
+        ptx_fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
     *x->target = b->index;
     return true;
 }
@@ -157,14 +157,14 @@ static void close_fixups(struct parser *p, struct block *block) {
         following = x->next;
         if (resolve(p, x)) continue;
         if (p->depth == 1)
-            fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function",
+            ptx_fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function",
                  x->name->s);
         x->next = p->blocks[p->depth - 1].fixups;
         p->blocks[p->depth - 1].fixups = x;
     }
 }
 
-void close_block(struct parser *p) {
+void ptx_close_block(struct parser *p) {
     struct block *block = &p->blocks[p->depth];
     close_fixups(p, block);
     for (struct binding *b = block->bindings; b; b = b->next) b->name->local = b->below;

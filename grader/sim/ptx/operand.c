@@ -16,16 +16,16 @@ static struct ptx_operand parse_items(struct parser *p, int close, unsigned nest
     struct ptx_operand list = blank(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
     size_t base = p->operands.n;
     if (nesting >= MAX_NESTING)
-        fail(p, p->tok.line, ERR_LIMIT, "operands are nested more than %d deep", MAX_NESTING);
-    next(p);
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "operands are nested more than %d deep", MAX_NESTING);
+    ptx_next(p);
     while (p->tok.kind != close) {
         struct ptx_operand item = parse_operand(p, nesting + 1);
         *push(p, &p->operands, struct ptx_operand) = item;
-        if (!accept(p, ',')) break;
+        if (!ptx_accept(p, ',')) break;
     }
-    expect(p, close, close == '}' ? "'}' after the vector's items" : "')' after the list's items");
+    ptx_expect(p, close, close == '}' ? "'}' after the vector's items" : "')' after the list's items");
     list.nitems = (unsigned)(p->operands.n - base);
-    list.items = get(p, p->arena, list.nitems * sizeof list);
+    list.items = ptx_get(p, p->arena, list.nitems * sizeof list);
     if (list.nitems)
         memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
     p->operands.n = base;
@@ -35,14 +35,14 @@ static struct ptx_operand parse_items(struct parser *p, int close, unsigned nest
 static struct ptx_operand parse_immediate(struct parser *p) {
     struct ptx_operand imm = blank(PTX_OP_IMM);
     bool negative = false;
-    for (; p->tok.kind == '-' || p->tok.kind == '+'; next(p)) negative ^= p->tok.kind == '-';
+    for (; p->tok.kind == '-' || p->tok.kind == '+'; ptx_next(p)) negative ^= p->tok.kind == '-';
     if (p->tok.kind == TOKEN_FLOAT) {
         imm.type = p->tok.type;
         imm.value = p->tok.value;
         if (negative) imm.value ^= imm.type == PTX_F32 ? 1ull << 31 : 1ull << 63;
-        next(p);
+        ptx_next(p);
     } else {
-        struct constant c = parse_constant(p, negative);
+        struct constant c = ptx_parse_constant(p, negative);
         imm.type = c.is_unsigned ? PTX_U64 : PTX_S64;
         imm.value = c.value;
     }
@@ -53,11 +53,11 @@ static int64_t parse_offset(struct parser *p) {
     int64_t offset = 0;
     while (p->tok.kind == '+' || p->tok.kind == '-') {
         bool negative = p->tok.kind == '-';
-        next(p);
-        int64_t term = (int64_t)parse_product(p).value;
+        ptx_next(p);
+        int64_t term = (int64_t)ptx_parse_product(p).value;
         if (negative ? __builtin_sub_overflow(offset, term, &offset)
                      : __builtin_add_overflow(offset, term, &offset))
-            fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
+            ptx_fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
     }
     return offset;
 }
@@ -90,37 +90,37 @@ static struct ptx_operand module_operand(struct parser *p, struct name *name, un
     op.name = name->s;
     if (name->func) return op;
     if (name->prefix && name->prefix->range)
-        fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'",
+        ptx_fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'",
              name->s, name->prefix->s, name->prefix->range->count);
     if (name->s[0] == '%') return op;
-    if (nesting) fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
+    if (nesting) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
     return label_operand(name);
 }
 
 /* A label of an outer block stays open: this block may define the same name further down. */
 static struct ptx_operand parse_named(struct parser *p, unsigned nesting) {
-    struct name *name = expect_name(p, "an operand");
-    struct binding *b = find_local(p, name);
+    struct name *name = ptx_expect_name(p, "an operand");
+    struct binding *b = ptx_find_local(p, name);
     if (!b) return module_operand(p, name, nesting);
     if (b->kind == BIND_REG) return reg_operand(p, b->index);
     if (b->kind == BIND_VAR) return var_operand(p, b->var);
-    if (nesting) fail(p, p->last_line, ERR_INPUT, "a label cannot stand here ('%.200s')", name->s);
+    if (nesting) ptx_fail(p, p->last_line, ERR_INPUT, "a label cannot stand here ('%.200s')", name->s);
     return label_operand(name);
 }
 
 static struct ptx_operand parse_word(struct parser *p, unsigned nesting) {
-    if (accept_word(p, "_")) return blank(PTX_OP_SINK);
-    return at_word(p, "WARP_SZ") ? parse_immediate(p) : parse_named(p, nesting);
+    if (ptx_accept_word(p, "_")) return blank(PTX_OP_SINK);
+    return ptx_at_word(p, "WARP_SZ") ? parse_immediate(p) : parse_named(p, nesting);
 }
 
 /* [reg], [var], [reg+off], [var-off], [imm] */
 static struct ptx_operand parse_address(struct parser *p) {
     struct ptx_operand address = blank(PTX_OP_ADDRESS);
-    next(p);
+    ptx_next(p);
     if (p->tok.kind == TOKEN_IDENT) {
         struct ptx_operand base = parse_named(p, 1);
         if (base.kind != PTX_OP_REG && base.kind != PTX_OP_VAR)
-            fail(p, p->last_line, ERR_INPUT,
+            ptx_fail(p, p->last_line, ERR_INPUT,
                  "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
         address.reg = base.reg;
         address.var = base.var;
@@ -128,29 +128,29 @@ static struct ptx_operand parse_address(struct parser *p) {
         address.offset = base.offset;
         address.name = base.name;
     } else {
-        address.offset = accept_int(p, "an address");
+        address.offset = ptx_accept_int(p, "an address");
     }
     if (__builtin_add_overflow(address.offset, parse_offset(p), &address.offset))
-        fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
+        ptx_fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
     if (p->tok.kind == ',')
-        fail(p, p->tok.line, ERR_UNSUPPORTED, "tensor coordinates in an address are not supported");
-    expect(p, ']', "']' after the address");
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "tensor coordinates in an address are not supported");
+    ptx_expect(p, ']', "']' after the address");
     return address;
 }
 
 static struct ptx_operand parse_negated(struct parser *p) {
-    next(p);
+    ptx_next(p);
     struct ptx_operand op = parse_named(p, 1);
-    if (op.kind != PTX_OP_REG) fail(p, p->last_line, ERR_INPUT, "expected a predicate register after '!'");
+    if (op.kind != PTX_OP_REG) ptx_fail(p, p->last_line, ERR_INPUT, "expected a predicate register after '!'");
     op.negated = true;
     return op;
 }
 
 /* The register after the bar of `%p|%q`. */
 static int parse_second(struct parser *p) {
-    if (accept_word(p, "_")) return -2;
+    if (ptx_accept_word(p, "_")) return -2;
     struct ptx_operand second = parse_named(p, 1);
-    if (second.kind != PTX_OP_REG) fail(p, p->last_line, ERR_INPUT, "expected a register after '|'");
+    if (second.kind != PTX_OP_REG) ptx_fail(p, p->last_line, ERR_INPUT, "expected a register after '|'");
     return second.reg;
 }
 
@@ -175,17 +175,17 @@ static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
         op = parse_word(p, nesting);
         break;
     default:
-        fail_expected(p, "an operand");
+        ptx_fail_expected(p, "an operand");
     }
     if (p->tok.kind == '|') {
-        if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK) fail_expected(p, "',' or ';' after the operand");
-        next(p);
+        if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK) ptx_fail_expected(p, "',' or ';' after the operand");
+        ptx_next(p);
         op.second = parse_second(p);
     }
     return op;
 }
 
-struct ptx_operand *parse_operands(struct parser *p, bool call, unsigned *n) {
+struct ptx_operand *ptx_parse_operands(struct parser *p, bool call, unsigned *n) {
     p->in_call = call;
     p->operands.n = 0;
     uint32_t line = p->tok.line;
@@ -193,13 +193,13 @@ struct ptx_operand *parse_operands(struct parser *p, bool call, unsigned *n) {
         do {
             struct ptx_operand op = parse_operand(p, 0);
             *push(p, &p->operands, struct ptx_operand) = op;
-        } while (accept(p, ','));
+        } while (ptx_accept(p, ','));
     }
-    expect(p, ';', "',' or ';' after the operand");
+    ptx_expect(p, ';', "',' or ';' after the operand");
     *n = (unsigned)p->operands.n;
     struct ptx_operand *ops = keep(p, &p->operands, struct ptx_operand);
     for (unsigned i = 0; i < *n; i++)
         if (ops[i].kind == PTX_OP_LABEL)
-            add_fixup(p, intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target, &ops[i]);
+            ptx_add_fixup(p, ptx_intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target, &ops[i]);
     return ops;
 }

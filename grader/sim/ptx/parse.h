@@ -113,78 +113,78 @@ struct parser {
 };
 
 /* lex.c */
-void next(struct parser *p);
-_Noreturn void fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...)
+void ptx_next(struct parser *p);
+_Noreturn void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-_Noreturn void fail_expected(struct parser *p, const char *what); /* "expected WHAT, found TOKEN" */
-bool accept(struct parser *p, int kind);
-void expect(struct parser *p, int kind, const char *what);
-bool at_word(const struct parser *p, const char *spelling); /* an identifier or directive */
-bool accept_word(struct parser *p, const char *spelling);
-uint64_t expect_uint(struct parser *p, const char *what, uint64_t limit); /* an integer of 0..limit */
-int64_t accept_int(struct parser *p, const char *what);                   /* with signs */
+_Noreturn void ptx_fail_expected(struct parser *p, const char *what); /* "expected WHAT, found TOKEN" */
+bool ptx_accept(struct parser *p, int kind);
+void ptx_expect(struct parser *p, int kind, const char *what);
+bool ptx_at_word(const struct parser *p, const char *spelling); /* an identifier or directive */
+bool ptx_accept_word(struct parser *p, const char *spelling);
+uint64_t ptx_expect_uint(struct parser *p, const char *what, uint64_t limit); /* an integer of 0..limit */
+int64_t ptx_accept_int(struct parser *p, const char *what);                   /* with signs */
 
 /* names.c */
-struct ptx_index *index_new(struct arena *a);
-struct name *intern(struct parser *p, const char *s, size_t n);
-struct name *expect_name(struct parser *p, const char *what); /* takes an identifier */
-struct binding *bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth);
-void bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type);
-struct binding *add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth);
+struct ptx_index *ptx_index_new(struct arena *a);
+struct name *ptx_intern(struct parser *p, const char *s, size_t n);
+struct name *ptx_expect_name(struct parser *p, const char *what); /* takes an identifier */
+struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth);
+void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type);
+struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth);
 /* What the name means in the open blocks, or NULL. The first use of a register of a range makes it one. */
-struct binding *find_local(struct parser *p, struct name *name);
-void open_block(struct parser *p);
-void close_block(struct parser *p);
-void add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
+struct binding *ptx_find_local(struct parser *p, struct name *name);
+void ptx_open_block(struct parser *p);
+void ptx_close_block(struct parser *p);
+void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
                struct ptx_operand *operand);
 
 /* memory.c: zeroed memory of the caller's arena or of the scratch arena.
  * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec. */
-void *get(struct parser *p, struct arena *a, size_t bytes);
-void *vec_push(struct parser *p, struct vec *v, size_t item);
-void *vec_keep(struct parser *p, struct vec *v, size_t item);
-#define push(p, v, type) ((type *)vec_push((p), (v), sizeof(type)))
-#define keep(p, v, type) ((type *)vec_keep((p), (v), sizeof(type)))
+void *ptx_get(struct parser *p, struct arena *a, size_t bytes);
+void *ptx_vec_push(struct parser *p, struct vec *v, size_t item);
+void *ptx_vec_keep(struct parser *p, struct vec *v, size_t item);
+#define push(p, v, type) ((type *)ptx_vec_push((p), (v), sizeof(type)))
+#define keep(p, v, type) ((type *)ptx_vec_keep((p), (v), sizeof(type)))
 
 /* decl.c: what is declared */
 struct linkage {
     bool is_extern, is_visible, is_weak, is_common;
 };
-bool at_space(const struct parser *p); /* at .global, .const, .shared, .local, .param */
-void parse_variables(struct parser *p, struct linkage linkage); /* at module scope or in a function */
-void parse_registers(struct parser *p);
-struct ptx_var *parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */
-enum ptx_type expect_type(struct parser *p);
+bool ptx_at_space(const struct parser *p); /* at .global, .const, .shared, .local, .param */
+void ptx_parse_variables(struct parser *p, struct linkage linkage); /* at module scope or in a function */
+void ptx_parse_registers(struct parser *p);
+struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */
+enum ptx_type ptx_expect_type(struct parser *p);
 
 /* init.c: from after the '=' */
 struct shape {
     uint64_t dims[MAX_DIMS + 1]; /* outermost first; a vector type is a last dimension of its own */
     unsigned ndims;
 };
-void parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape);
-void check_relocs(struct parser *p);
+void ptx_parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape);
+void ptx_check_relocs(struct parser *p);
 
 /* expr.c */
 struct constant {
     uint64_t value;
     bool is_unsigned;
 };
-struct constant parse_constant(struct parser *p, bool negative); /* of the first number */
-struct constant parse_product(struct parser *p);
+struct constant ptx_parse_constant(struct parser *p, bool negative); /* of the first number */
+struct constant ptx_parse_product(struct parser *p);
 
 /* operand.c; in a call, parentheses hold a list, elsewhere a constant */
-struct ptx_operand *parse_operands(struct parser *p, bool call, unsigned *n);
+struct ptx_operand *ptx_parse_operands(struct parser *p, bool call, unsigned *n);
 
 /* func.c */
-void parse_function(struct parser *p, struct linkage linkage, bool is_entry);
-void parse_alias(struct parser *p);
-void resolve_aliases(struct parser *p);
+void ptx_parse_function(struct parser *p, struct linkage linkage, bool is_entry);
+void ptx_parse_alias(struct parser *p);
+void ptx_resolve_aliases(struct parser *p);
 
 /* debug.c */
-void parse_file(struct parser *p);
-void parse_loc(struct parser *p);
-void parse_section(struct parser *p);
-void skip_pragma(struct parser *p);
-void skip_parentheses(struct parser *p);
-void start_debug(struct parser *p);
-void finish_debug(struct parser *p);
+void ptx_parse_file(struct parser *p);
+void ptx_parse_loc(struct parser *p);
+void ptx_parse_section(struct parser *p);
+void ptx_skip_pragma(struct parser *p);
+void ptx_skip_parentheses(struct parser *p);
+void ptx_start_debug(struct parser *p);
+void ptx_finish_debug(struct parser *p);

@@ -8,7 +8,7 @@
 
 enum { WAYS = 64, LINE = 128 };
 
-void cache_open(struct cache *c, double bytes) {
+void time_cache_open(struct cache *c, double bytes) {
     double lines = bytes / LINE;
     *c = (struct cache){.ways = WAYS, .random = 0x9e3779b97f4a7c15ull};
     c->sets = lines < WAYS ? 1 : (u32)(lines / WAYS);
@@ -16,7 +16,7 @@ void cache_open(struct cache *c, double bytes) {
     c->lines = xcalloc((size_t)c->sets * c->ways, sizeof *c->lines);
 }
 
-void cache_close(struct cache *c) {
+void time_cache_close(struct cache *c) {
     free(c->lines);
 }
 
@@ -25,14 +25,14 @@ static struct cache_line *set_of(const struct cache *c, u64 line) {
     return c->lines + (size_t)((h >> 32) % c->sets) * c->ways;
 }
 
-struct cache_line *cache_find(struct cache *c, u64 line) {
+struct cache_line *time_cache_find(struct cache *c, u64 line) {
     struct cache_line *set = set_of(c, line);
     for (u32 i = 0; i < c->ways; i++)
         if (set[i].tag == line + 1) return &set[i];
     return NULL;
 }
 
-struct cache_line *cache_insert(struct cache *c, u64 line) {
+struct cache_line *time_cache_insert(struct cache *c, u64 line) {
     struct cache_line *set = set_of(c, line);
     u32 victim = c->ways;
     for (u32 i = 0; i < c->ways && victim == c->ways; i++)

@@ -61,7 +61,7 @@ static void make_plan(struct plan *p, const struct gpu_device *d, const struct s
     p->shared = ((c->static_shared + 15) & ~15u) + l->dynamic_shared;
     p->guessed = !l->kernel->registers;
     p->registers = p->guessed ? 32 : l->kernel->registers;
-    u32 fits = occupancy_blocks(d, p->threads, p->registers, p->shared, NULL);
+    u32 fits = device_blocks_per_sm(d, p->threads, p->registers, p->shared, NULL);
     p->blocks = (u32)((p->place.nblocks + d->sms - 1) / d->sms);
     p->resident = fits < 1 ? 1 : fits < p->blocks ? fits : p->blocks;
     u64 device = (u64)p->resident * d->sms;
@@ -215,8 +215,8 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     struct regions regions;
     struct traffic traffic;
     struct replay_result r;
-    regions_open(&regions, l->kernel->module, d, o->without, trace);
-    traffic_open(&traffic, s, trace, p->base, &p->place, d, o->warm);
+    time_regions_open(&regions, l->kernel->module, d, o->without, trace);
+    time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o->warm);
     u32 order[MOST_SAMPLE + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
         if (trace->blocks[i].ran) order[n++] = i;
@@ -239,7 +239,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .without = o->without,
                               .most_steps = 3 * default_budget};
     if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
-    replay(&in, &r);
+    time_replay(&in, &r);
     double cycles = r.cycles * cut_short(trace, &regions);
     if (o->without & TERM_BIT(TAIL)) cycles /= tail;
     double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds, device = cycles / d->clock_hz;
@@ -247,8 +247,8 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
     rank(&r, t->seconds > 0 ? device / t->seconds : 0, "launch overhead", t);
     interval(p, trace, &r, d, in.spills, t);
-    traffic_close(&traffic);
-    regions_close(&regions);
+    time_traffic_close(&traffic);
+    time_regions_close(&regions);
 }
 
 /* ---- what it costs ---- */

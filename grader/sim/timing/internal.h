@@ -15,7 +15,7 @@ enum unit { UNIT_NONE, UNIT_ALU, UNIT_IMAD, UNIT_FMA, UNIT_FP64, UNIT_XU, UNIT_L
 struct lowered {
     u8 unit, count, special; /* machine instructions; how many use the special-function unit as well */
 };
-struct lowered lower(const char *name, u8 pipe);
+struct lowered time_lower(const char *name, u8 pipe);
 
 /* ---- regions ---- */
 
@@ -50,11 +50,11 @@ struct regions {
     u32 most_steps;
 };
 
-void regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
+void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
                   const struct sim_trace *t);
-void regions_close(struct regions *r);
+void time_regions_close(struct regions *r);
 /* The region that begins with the segment word at `*at` of the stream; *at moves behind its words. */
-struct region *region_at(struct regions *r, const struct trace_warp *w, u32 at);
+struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at);
 
 /* ---- traffic ---- */
 
@@ -73,9 +73,9 @@ struct touched {
 };
 /* Those of `sectors` that the block had not touched before: read, or written before (a read finds them in
  * L2). */
-u32 touched_add(struct touched *t, u64 line, bool write, u32 sectors);
-void touched_clear(struct touched *t);
-void touched_free(struct touched *t);
+u32 time_touched_add(struct touched *t, u64 line, bool write, u32 sectors);
+void time_touched_clear(struct touched *t);
+void time_touched_free(struct touched *t);
 
 struct buffer_traffic {
     u64 start, bytes;
@@ -96,10 +96,10 @@ struct placement {
     u32 grid[3], resident; /* blocks on the whole device at one time */
 };
 
-void traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
+void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
                   const struct placement *p, const struct gpu_device *d, bool warm);
-void traffic_close(struct traffic *t);
-struct buffer_traffic *traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
+void time_traffic_close(struct traffic *t);
+struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
 
 /* ---- caches ---- */
 
@@ -113,10 +113,10 @@ struct cache {
     u32 sets, ways;
     u64 random;
 };
-void cache_open(struct cache *c, double bytes);
-void cache_close(struct cache *c);
-struct cache_line *cache_find(struct cache *c, u64 line);   /* NULL: not there */
-struct cache_line *cache_insert(struct cache *c, u64 line); /* in the place of another, chosen at random */
+void time_cache_open(struct cache *c, double bytes);
+void time_cache_close(struct cache *c);
+struct cache_line *time_cache_find(struct cache *c, u64 line);   /* NULL: not there */
+struct cache_line *time_cache_insert(struct cache *c, u64 line); /* in the place of another, chosen at random */
 
 /* ---- replay ---- */
 
@@ -173,4 +173,4 @@ struct replay_result {
     bool truncated;
 };
 
-void replay(const struct replay_input *in, struct replay_result *out);
+void time_replay(const struct replay_input *in, struct replay_result *out);

@@ -18,7 +18,7 @@ static const u8 unit_of_pipe[PIPE_COUNT] = {
     [PIPE_CTRL] = UNIT_CTRL, [PIPE_SYNC] = UNIT_CTRL, [PIPE_NONE] = UNIT_NONE,
 };
 
-struct lowered lower(const char *name, u8 pipe) {
+struct lowered time_lower(const char *name, u8 pipe) {
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strncmp(name, rows[i].prefix, strlen(rows[i].prefix))) return rows[i].to;
     return (struct lowered){unit_of_pipe[pipe], unit_of_pipe[pipe] != UNIT_NONE, 0};

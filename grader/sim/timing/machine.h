@@ -68,25 +68,25 @@ static inline bool off(const struct machine *m, unsigned bit) {
 
 /* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then waits for.
  */
-double memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
+double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
                      u8 *why);
 /* An access of a warp to a register that ptxas spills; no reader is known to wait. Returns when the next
  * instruction can follow. */
-double memory_spill(struct machine *m, double t);
+double time_memory_spill(struct machine *m, double t);
 /* An access's passes through L1's data stage, counted for `r`; sectors through the SM's part of L2. When they
  * are through, and when L2 has them. */
-double memory_l1(struct machine *m, double t, double passes, enum resource r);
-double memory_l2(struct machine *m, double t, double sectors);
+double time_memory_l1(struct machine *m, double t, double passes, enum resource r);
+double time_memory_l2(struct machine *m, double t, double sectors);
 
 /* replay_atomics.c: the same for atomics; when those before one are done; when all are; what they keep busy.
  */
-void atomic_open(struct machine *m, const struct sim_trace *t);
-double atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why);
-double atomic_backlog(struct machine *m, const u64 *p);
-double atomic_drained(const struct machine *m, double end);
-void atomic_busy(struct machine *m);
+void time_atomic_open(struct machine *m, const struct sim_trace *t);
+double time_atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why);
+double time_atomic_backlog(struct machine *m, const u64 *p);
+double time_atomic_drained(const struct machine *m, double end);
+void time_atomic_busy(struct machine *m);
 
 /* replay_machine.c */
-void machine_open(struct machine *m, const struct replay_input *in);
-void machine_close(struct machine *m);
-void machine_results(struct machine *m, struct replay_result *out);
+void time_machine_open(struct machine *m, const struct replay_input *in);
+void time_machine_close(struct machine *m);
+void time_machine_results(struct machine *m, struct replay_result *out);

@@ -89,7 +89,7 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     const struct sim_module *m = r->module;
     const struct op *o = &m->ops[op];
     const struct insn_row *row = &insn_rows[o->row];
-    struct lowered to = lower(row->name, row->pipe);
+    struct lowered to = time_lower(row->name, row->pipe);
     if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
         to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
     if (!o->weight) to = (struct lowered){UNIT_NONE, 0, 0};
@@ -305,7 +305,7 @@ static bool goes_on(const struct sim_module *m, u32 segment) {
     return o->kind == OP_COLLECT && !in_frame(o->guard);
 }
 
-struct region *region_at(struct regions *r, const struct trace_warp *w, u32 at) {
+struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {
     u32 segment = trace_low(w->words[at]), n = 1;
     for (u32 i = at + 1; i < w->n && goes_on(r->module, segment + n - 1); i++) {
         if (trace_is_access(w->words[i]))
@@ -318,7 +318,7 @@ struct region *region_at(struct regions *r, const struct trace_warp *w, u32 at) 
     return find(r, segment, n);
 }
 
-void regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
+void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
                   const struct sim_trace *t) {
     *r = (struct regions){.module = m, .device = d, .without = without};
     /* All of them now, so that the registers are numbered before the replay makes its tables. */
@@ -329,12 +329,12 @@ void regions_open(struct regions *r, const struct sim_module *m, const struct gp
                 if (trace_is_access(s->words[i]))
                     i += trace_entries(s->words[i]);
                 else
-                    region_at(r, s, i);
+                    time_region_at(r, s, i);
             }
         }
 }
 
-void regions_close(struct regions *r) {
+void time_regions_close(struct regions *r) {
     arena_free(&r->arena);
     free(r->register_of);
     free(r->register_ref);

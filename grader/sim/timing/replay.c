@@ -93,7 +93,7 @@ static double hold_back(struct machine *m, const struct rwarp *w, double t) {
     u64 h = w->stream->words[w->event[w->step] - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, atomic_backlog(m, w->stream->words + w->event[w->step] - 1) - atomic_queue);
+        t = max2(t, time_atomic_backlog(m, w->stream->words + w->event[w->step] - 1) - atomic_queue);
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
@@ -104,7 +104,7 @@ static void issue_memory(struct machine *m, struct rwarp *w, const struct step *
     const u64 *words = w->stream->words;
     u32 op = at ? trace_low(words[at - 1]) : 0;
     while (at && at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
-        ready = max2(ready, memory_access(m, w, words + at - 1, t, s, &why));
+        ready = max2(ready, time_memory_access(m, w, words + at - 1, t, s, &why));
         at += 1 + trace_entries(words[at - 1]);
     }
     results(w, s, off(m, TERM_BIT(LATENCY)) ? t + 1 : ready, why);
@@ -120,7 +120,7 @@ static double spill(struct machine *m, struct rwarp *w, double t) {
         t = reserve_issue(m, w, &access) + 1;
         m->lsu = max2(m->lsu, t) + 1;
         m->busy[R_LSU]++;
-        t = max2(memory_spill(m, t), m->lsu - l1_queue);
+        t = max2(time_memory_spill(m, t), m->lsu - l1_queue);
     }
     return t;
 }
@@ -131,7 +131,7 @@ static bool next_region(struct machine *m, struct rwarp *w) {
     const struct trace_warp *s = w->stream;
     while (w->at < s->n && trace_is_access(s->words[w->at])) w->at += 1 + trace_entries(s->words[w->at]);
     if (w->at >= s->n) return false;
-    struct region *g = region_at(m->in->regions, s, w->at);
+    struct region *g = time_region_at(m->in->regions, s, w->at);
     memset(w->event, 0, g->nsteps * sizeof *w->event);
     u32 segments = 0, i = w->at;
     for (; i < s->n; i++) {
@@ -183,7 +183,7 @@ static void start_block(struct machine *m, u32 slot, double now, u32 limit) {
     const struct trace_block *t = &in->trace->blocks[in->order[n % in->norder]];
     struct rblock *b = &m->blocks[slot];
     struct touched touched = b->touched;
-    touched_clear(&touched);
+    time_touched_clear(&touched);
     *b = (struct rblock){.warps = m->nwarps, .copy = n / in->norder, .last = now, .touched = touched};
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
@@ -316,14 +316,14 @@ static u32 blocks_to_simulate(const struct replay_input *in) {
     return n < 1 ? 1 : n;
 }
 
-void replay(const struct replay_input *in, struct replay_result *out) {
+void time_replay(const struct replay_input *in, struct replay_result *out) {
     struct machine m;
     u32 limit = blocks_to_simulate(in);
     *out = (struct replay_result){0};
-    machine_open(&m, in);
+    time_machine_open(&m, in);
     for (u32 i = 0; i < in->resident && i < limit; i++) start_block(&m, i, 0, limit);
     while (m.nheap || unlock(&m, limit))
         if (m.nheap) issue(&m, limit);
-    machine_results(&m, out);
-    machine_close(&m);
+    time_machine_results(&m, out);
+    time_machine_close(&m);
 }

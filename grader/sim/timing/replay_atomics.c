@@ -54,7 +54,7 @@ static u64 each_entry(struct machine *m, const struct sim_trace *t) {
     return n;
 }
 
-void atomic_open(struct machine *m, const struct sim_trace *t) {
+void time_atomic_open(struct machine *m, const struct sim_trace *t) {
     u64 n = 2 * each_entry(NULL, t);
     for (m->target_slots = 64; m->target_slots < 2 * n; m->target_slots *= 2) {
     }
@@ -94,15 +94,15 @@ static double update_words(struct machine *m, const u64 *p, u32 k, double at, do
     return done;
 }
 
-double atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why) {
-    double start = memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2,
+double time_atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why) {
+    double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2,
            clock = m->d->clock_hz / m->d->atomic_rate;
     bool floats = d->type == PTX_F32 || d->type == PTX_F64;
     double update = floats ? m->d->clock_hz / m->d->atomic_float_rate : clock, most;
     u64 seen = 0;
     for (u32 k = 1, n = trace_entries(*p); k <= n; k++) {
         if (seen >> (k - 1) & 1) continue;
-        double at = memory_l2(m, start, l2_sectors), done = update_words(m, p, k, at, update, &seen, &most);
+        double at = time_memory_l2(m, start, l2_sectors), done = update_words(m, p, k, at, update, &seen, &most);
         struct target *slice = find(m, slice_key(word_of(p[k])));
         u64 sector = word_of(p[k]) >> 5;
         bool other = slice->sector && slice->sector != sector;
@@ -114,17 +114,17 @@ double atomic_access(struct machine *m, const u64 *p, double t, const struct mem
     return ready;
 }
 
-double atomic_backlog(struct machine *m, const u64 *p) {
+double time_atomic_backlog(struct machine *m, const u64 *p) {
     u64 word = word_of(p[1]);
     return max2(find(m, word)->free, find(m, slice_key(word))->free);
 }
 
-double atomic_drained(const struct machine *m, double end) {
+double time_atomic_drained(const struct machine *m, double end) {
     for (u32 i = 0; i < m->target_slots; i++) end = max2(end, m->targets[i].free);
     return end;
 }
 
-void atomic_busy(struct machine *m) {
+void time_atomic_busy(struct machine *m) {
     for (u32 i = 0; i < m->target_slots; i++) {
         enum resource r = m->targets[i].key & SLICE_KEY ? R_SLICE : R_ATOMICS;
         m->busy[r] = max2(m->busy[r], m->targets[i].busy);

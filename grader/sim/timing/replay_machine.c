@@ -34,16 +34,16 @@ static void open_caches(struct machine *m) {
     double shared = (double)in->resident * (in->shared_bytes + m->d->shared_reserved);
     double l1 = m->d->l1_bytes - carve_out(m->d, shared),
            local = (double)in->local_bytes * in->threads * in->resident;
-    cache_open(&m->l1_lines, max2(l1, 8192));
+    time_cache_open(&m->l1_lines, max2(l1, 8192));
     m->local_spills = local > l1;
     double l2 = (double)m->d->l2_bytes / 32 * 0.8, all = in->traffic->wave_sectors;
     m->l2_limited = all > l2;
     /* The SM's blocks see the part of L2 that their part of the footprint would hold. */
     double part = all > 0 ? in->traffic->sample_sectors * in->resident / all : 1;
-    if (m->l2_limited) cache_open(&m->l2_lines, (double)m->d->l2_bytes * (part < 1 ? part : 1));
+    if (m->l2_limited) time_cache_open(&m->l2_lines, (double)m->d->l2_bytes * (part < 1 ? part : 1));
 }
 
-void machine_open(struct machine *m, const struct replay_input *in) {
+void time_machine_open(struct machine *m, const struct replay_input *in) {
     *m = (struct machine){.in = in, .d = in->device, .nwarps = in->trace->blocks[in->order[0]].nwarps};
     u32 n = m->nwarps * in->resident, registers = in->regions->nregisters + 1;
     m->warps = xcalloc(n, sizeof *m->warps);
@@ -58,15 +58,15 @@ void machine_open(struct machine *m, const struct replay_input *in) {
     m->done = xcalloc(in->blocks + 1ul, sizeof *m->done);
     open_rates(m);
     open_caches(m);
-    atomic_open(m, in->trace);
+    time_atomic_open(m, in->trace);
 }
 
-void machine_close(struct machine *m) {
+void time_machine_close(struct machine *m) {
     for (u32 i = 0; i < m->nwarps * m->in->resident; i++)
         free(m->warps[i].ready), free(m->warps[i].why), free(m->warps[i].event);
-    for (u32 i = 0; i < m->in->resident; i++) touched_free(&m->blocks[i].touched);
+    for (u32 i = 0; i < m->in->resident; i++) time_touched_free(&m->blocks[i].touched);
     free(m->warps), free(m->blocks), free(m->heap), free(m->debt), free(m->done), free(m->targets);
-    cache_close(&m->l1_lines), cache_close(&m->l2_lines);
+    time_cache_close(&m->l1_lines), time_cache_close(&m->l2_lines);
 }
 
 /* ---- results ---- */
@@ -79,7 +79,7 @@ static int by_time(const void *a, const void *b) {
 static double extrapolate(struct machine *m) {
     const struct replay_input *in = m->in;
     qsort(m->done, m->ndone, sizeof *m->done, by_time);
-    double last = m->done[m->ndone - 1], drained = atomic_drained(m, max2(last, max2(m->l2, m->dram)));
+    double last = m->done[m->ndone - 1], drained = time_atomic_drained(m, max2(last, max2(m->l2, m->dram)));
     if (in->blocks <= m->ndone) return drained;
     double rest = in->blocks - m->ndone;
     if (m->ndone >= 2 * in->resident)
@@ -93,10 +93,10 @@ static double latest(const struct machine *m) {
     return t;
 }
 
-void machine_results(struct machine *m, struct replay_result *out) {
+void time_machine_results(struct machine *m, struct replay_result *out) {
     if (!m->ndone) return;
-    double end = atomic_drained(m, max2(latest(m), max2(m->l2, m->dram))), stalls = 0;
-    atomic_busy(m);
+    double end = time_atomic_drained(m, max2(latest(m), max2(m->l2, m->dram))), stalls = 0;
+    time_atomic_busy(m);
     for (u32 i = 0; i < R_COUNT; i++) out->busy[i] = end > 0 ? m->busy[i] / end : 0;
     for (u32 i = 1; i < STALL_COUNT; i++) stalls += m->stalls[i];
     for (u32 i = 1; i < STALL_COUNT; i++) out->stalls[i] = stalls > 0 ? m->stalls[i] / stalls : 0;

@@ -10,7 +10,7 @@ static const double l2_least_sectors = 2;
 /* ---- L2 and DRAM ---- */
 
 /* Sectors of a line go through the SM's part of L2; returns when L2 has them. */
-double memory_l2(struct machine *m, double t, double sectors) {
+double time_memory_l2(struct machine *m, double t, double sectors) {
     double cost = max2(sectors, l2_least_sectors) * m->l2_cycles;
     m->l2 = max2(m->l2, t) + cost;
     m->busy[R_L2] += cost;
@@ -27,7 +27,7 @@ static double dram_transfer(struct machine *m, double t, double sectors) {
 /* Do the sectors come from (go to) DRAM? `first`: those that the block touches for the first time. */
 static bool in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
     struct traffic *t = m->in->traffic;
-    struct buffer_traffic *b = traffic_buffer(t, line_number(word) << 7);
+    struct buffer_traffic *b = time_traffic_buffer(t, line_number(word) << 7);
     if (!b) return first;
     double *debt = &m->debt[2 * (b - t->buffer) + verb];
     *debt += b->dram[verb] * __builtin_popcount(first);
@@ -38,14 +38,14 @@ static bool in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 ver
         return true;
     }
     if (!m->l2_limited || verb) return false;
-    struct cache_line *line = cache_find(&m->l2_lines, line_number(word));
+    struct cache_line *line = time_cache_find(&m->l2_lines, line_number(word));
     return !line || (sectors & ~line->sectors);
 }
 
 static void note_l2(struct machine *m, u64 line, u32 sectors) {
     if (!m->l2_limited) return;
-    struct cache_line *l = cache_find(&m->l2_lines, line);
-    if (!l) l = cache_insert(&m->l2_lines, line);
+    struct cache_line *l = time_cache_find(&m->l2_lines, line);
+    if (!l) l = time_cache_insert(&m->l2_lines, line);
     l->sectors |= (u8)sectors;
 }
 
@@ -54,7 +54,7 @@ static void note_l2(struct machine *m, u64 line, u32 sectors) {
 /* Lines of a block whose trace serves a second time are other lines, unless blocks share the buffer. */
 static u64 own_line(const struct machine *m, u64 word, u32 copy) {
     if (!copy) return line_number(word);
-    const struct buffer_traffic *b = traffic_buffer(m->in->traffic, line_number(word) << 7);
+    const struct buffer_traffic *b = time_traffic_buffer(m->in->traffic, line_number(word) << 7);
     bool common = b && (b->shared[0] > 0.5 || b->shared[1] > 0.5);
     return line_number(word) + (common ? 0 : (u64)copy << 44);
 }
@@ -62,9 +62,9 @@ static u64 own_line(const struct machine *m, u64 word, u32 copy) {
 static double load_line(struct machine *m, struct rblock *b, u64 word, double t, bool cached, u8 *why) {
     u64 line = own_line(m, word, b->copy);
     u32 sectors = line_sectors(word);
-    struct cache_line *l = cached ? cache_find(&m->l1_lines, line) : NULL;
+    struct cache_line *l = cached ? time_cache_find(&m->l1_lines, line) : NULL;
     u32 missing = l ? sectors & ~(u32)l->sectors : sectors,
-        first = touched_add(&b->touched, line_number(word), false, sectors);
+        first = time_touched_add(&b->touched, line_number(word), false, sectors);
     m->sectors += __builtin_popcount(sectors);
     m->hits += __builtin_popcount(sectors & ~missing);
     if (!missing) {
@@ -74,7 +74,7 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
     }
     u32 n = (u32)__builtin_popcount(missing);
     bool far = in_dram(m, word, missing, first, 0);
-    double start = memory_l2(m, t, n), ready = start + m->lat_l2;
+    double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
     if (far)
         ready = dram_transfer(m, start, n) + m->lat_dram;
@@ -82,7 +82,7 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
         m->l2_hits += n;
     if (*why < (far ? STALL_DRAM : STALL_L2)) *why = far ? STALL_DRAM : STALL_L2;
     note_l2(m, line, missing);
-    if (cached && !l) l = cache_insert(&m->l1_lines, line);
+    if (cached && !l) l = time_cache_insert(&m->l1_lines, line);
     if (l) l->sectors |= (u8)missing, l->ready = max2(l->ready, ready);
     return ready;
 }
@@ -91,10 +91,10 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
 static void store_line(struct machine *m, struct rblock *b, u64 word, double t) {
     u64 line = own_line(m, word, b->copy);
     u32 sectors = line_sectors(word), n = (u32)__builtin_popcount(sectors);
-    double start = memory_l2(m, t, n);
-    struct cache_line *l = cache_find(&m->l1_lines, line);
+    double start = time_memory_l2(m, t, n);
+    struct cache_line *l = time_cache_find(&m->l1_lines, line);
     if (l) l->sectors &= (u8)~sectors;
-    if (in_dram(m, word, sectors, touched_add(&b->touched, line_number(word), true, sectors), 1))
+    if (in_dram(m, word, sectors, time_touched_add(&b->touched, line_number(word), true, sectors), 1))
         dram_transfer(m, start, n);
     note_l2(m, line, sectors);
 }
@@ -123,7 +123,7 @@ static double l1_passes(const struct machine *m, const u64 *p) {
     return max2(max2(bank, tag), 1);
 }
 
-double memory_l1(struct machine *m, double t, double passes, enum resource r) {
+double time_memory_l1(struct machine *m, double t, double passes, enum resource r) {
     m->l1 = max2(m->l1, t) + passes;
     m->busy[r] += passes;
     return m->l1;
@@ -132,7 +132,7 @@ double memory_l1(struct machine *m, double t, double passes, enum resource r) {
 static double access_global(struct machine *m, const struct rwarp *w, const u64 *p, double t,
                             const struct mem_desc *d, u8 *why) {
     u64 h = *p;
-    double at = memory_l1(m, t, l1_passes(m, p), R_L1), ready = at + m->lat_l1;
+    double at = time_memory_l1(m, t, l1_passes(m, p), R_L1), ready = at + m->lat_l1;
     bool cached = !off(m, TERM_BIT(CACHE)) && !d->strong && d->cache_op != 'g';
     struct rblock *b = &m->blocks[w->slot];
     for (u32 k = 1; k <= trace_entries(h); k++) {
@@ -162,7 +162,7 @@ static double shared_passes(const struct machine *m, u64 h, const struct mem_des
 }
 
 static double access_shared(struct machine *m, u64 h, double t, const struct mem_desc *d, u8 *why) {
-    double passes = shared_passes(m, h, d), at = memory_l1(m, t, passes, R_SHARED),
+    double passes = shared_passes(m, h, d), at = time_memory_l1(m, t, passes, R_SHARED),
            ready = at + m->lat_shared;
     bool loop = trace_verb(h) >= MEM_ATOM && (d->type == PTX_F32 || d->type == PTX_F64);
     if (loop) ready += 2 * m->lat_shared * trace_wavefronts(h);
@@ -171,23 +171,23 @@ static double access_shared(struct machine *m, u64 h, double t, const struct mem
 }
 
 static double access_local(struct machine *m, u64 h, double t, u8 *why) {
-    double sectors = trace_wavefronts(h), at = memory_l1(m, t, max2(1, sectors / 4), R_L1);
+    double sectors = trace_wavefronts(h), at = time_memory_l1(m, t, max2(1, sectors / 4), R_L1);
     *why = STALL_L1;
     if (!m->local_spills && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
-    double start = memory_l2(m, at, sectors); /* write-through; too much for L1 to hold */
+    double start = time_memory_l2(m, at, sectors); /* write-through; too much for L1 to hold */
     *why = STALL_L2;
     return start + m->lat_l2;
 }
 
 /* What fits into L1 is taken to stay there, stores as well: the least that spills can cost. */
-double memory_spill(struct machine *m, double t) {
-    double at = memory_l1(m, t, 1, R_L1);
+double time_memory_spill(struct machine *m, double t) {
+    double at = time_memory_l1(m, t, 1, R_L1);
     if (!m->local_spills) return max2(t, m->l1 - l1_queue);
-    memory_l2(m, at, 4);
+    time_memory_l2(m, at, 4);
     return max2(t, m->l2 - l2_queue);
 }
 
-double memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
+double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
                      u8 *why) {
     const struct mem_desc *d = &m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux];
     switch (trace_space(*p)) {
@@ -197,9 +197,9 @@ double memory_access(struct machine *m, const struct rwarp *w, const u64 *p, dou
         return access_local(m, *p, t, why);
     case SPACE_CONST:
         *why = STALL_L1;
-        return memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
+        return time_memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
     default:
         break;
     }
-    return trace_verb(*p) >= MEM_ATOM ? atomic_access(m, p, t, d, why) : access_global(m, w, p, t, d, why);
+    return trace_verb(*p) >= MEM_ATOM ? time_atomic_access(m, p, t, d, why) : access_global(m, w, p, t, d, why);
 }

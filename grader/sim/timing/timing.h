@@ -1,41 +1,7 @@
-/* timing.h — devices as data, occupancy, and the time model. */
+/* timing.h — the time model. */
 #pragma once
+#include "grader/sim/device.h"
 #include "grader/sim/sim.h"
-
-/* One row of devices.def. Latencies in cycles, bandwidths in bytes a second, sizes in bytes. */
-struct gpu_device {
-    const char *name, *full_name;
-    unsigned cc_major, cc_minor;
-    unsigned sms, threads_per_block;
-    double clock_hz;
-    unsigned warps_per_sm, blocks_per_sm, registers_per_sm;
-    unsigned shared_per_sm, shared_per_block, shared_reserved;
-    unsigned l1_bytes; /* of an SM; from compute capability 7 on, shared memory takes its part of it */
-    unsigned lat_alu, lat_l1, lat_l2, lat_dram, lat_shared;
-    uint64_t l2_bytes, dram_bytes;
-    double l2_rate, dram_rate;
-    unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
-    double launch_seconds;
-    double atomic_rate, atomic_float_rate; /* updates of one word a second: integers; additions of floats */
-    const char *sources;                   /* one letter for each figure, see device_source */
-};
-
-const struct gpu_device *device_find(const char *name); /* NULL if unknown */
-const struct gpu_device *device_at(unsigned i);         /* NULL after the last */
-
-/* The figures of a device, for listing: name with unit, value, where it comes from. False after the last. */
-struct device_figure {
-    const char *name, *source;
-    double value;
-};
-bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure *out);
-
-/* No figure was found for the one whose name begins so. */
-bool device_assumes(const struct gpu_device *d, const char *figure);
-
-/* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
-unsigned occupancy_blocks(const struct gpu_device *d, unsigned threads, unsigned registers,
-                          unsigned shared_bytes, const char **limit);
 
 struct time_estimate {
     double seconds;          /* modelled */

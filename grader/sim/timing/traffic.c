@@ -52,19 +52,19 @@ static u32 add(struct touched *t, u64 line, u32 verb, u32 sectors) {
     return first;
 }
 
-u32 touched_add(struct touched *t, u64 line, bool write, u32 sectors) {
+u32 time_touched_add(struct touched *t, u64 line, bool write, u32 sectors) {
     u32 first = add(t, line, write ? WRITE : READ, sectors);
     return write ? first : first & ~get(t, line, WRITE);
 }
 
-void touched_clear(struct touched *t) {
+void time_touched_clear(struct touched *t) {
     if (!t->n) return;
     memset(t->key, 0, t->slots * sizeof *t->key);
     memset(t->sectors, 0, t->slots);
     t->n = 0;
 }
 
-void touched_free(struct touched *t) {
+void time_touched_free(struct touched *t) {
     free(t->key), free(t->sectors);
 }
 
@@ -76,7 +76,7 @@ static int by_start(const void *key, const void *element) {
     return a < b->start ? -1 : a >= b->start + b->bytes;
 }
 
-struct buffer_traffic *traffic_buffer(const struct traffic *t, u64 address) {
+struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address) {
     return bsearch(&address, t->buffer, t->nbuffers, sizeof *t->buffer, by_start);
 }
 
@@ -107,7 +107,7 @@ static void touch_warp(struct touched *t, const struct trace_warp *w) {
             if (atomic)
                 touch_target(t, w->words[i + k]);
             else
-                touched_add(t, line_number(w->words[i + k]), verb != MEM_LOAD, line_sectors(w->words[i + k]));
+                time_touched_add(t, line_number(w->words[i + k]), verb != MEM_LOAD, line_sectors(w->words[i + k]));
         }
         i += n;
     }
@@ -120,8 +120,8 @@ static void count_sectors(const struct traffic *t, const struct touched *set, co
         if (!set->key[i]) continue;
         u64 line = (set->key[i] - 1) >> 1;
         u32 verb = (set->key[i] - 1) & 1;
-        const struct buffer_traffic *b = traffic_buffer(t, line << 7);
-        if (!b) b = traffic_buffer(t, (line << 7) + 127);
+        const struct buffer_traffic *b = time_traffic_buffer(t, line << 7);
+        if (!b) b = time_traffic_buffer(t, (line << 7) + 127);
         if (!b) continue;
         size_t k = 2 * (size_t)(b - t->buffer) + verb;
         sectors[k] += __builtin_popcount(set->sectors[i]);
@@ -198,7 +198,7 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
     }
 }
 
-void traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
+void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
                   const struct placement *p, const struct gpu_device *d, bool warm) {
     *t = (struct traffic){0};
     list_buffers(t, &s->memory);
@@ -214,10 +214,10 @@ void traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64
         for (u32 v = 0; v < 2; v++) t->buffer[b].per_block[v] = sectors[2 * b + v] / ran;
     set_sharing(t, sets, trace, base, p);
     set_dram(t, p, d, warm);
-    for (u32 i = 0; i < trace->nblocks; i++) touched_free(&sets[i]);
+    for (u32 i = 0; i < trace->nblocks; i++) time_touched_free(&sets[i]);
     free(sets), free(sectors);
 }
 
-void traffic_close(struct traffic *t) {
+void time_traffic_close(struct traffic *t) {
     free(t->buffer);
 }

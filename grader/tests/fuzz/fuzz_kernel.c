@@ -5,7 +5,7 @@
  * Each kernel gets two blocks of 40 threads; parameters of eight bytes are buffers in turn, all else small numbers. The
  * last byte chooses the schedule, the vector level, and whether the time model looks on. Under libFuzzer lines are moved, doubled and borrowed as well:
  * changed bytes alone hardly ever parse. */
-#include "grader/sim/insn/insn.h"
+#include "grader/sim/code/insn.h"
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/fuzz/fuzz.h"

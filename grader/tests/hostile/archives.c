@@ -3,8 +3,8 @@
  * come through. */
 #include "common/file.h"
 #include "common/text.h"
-#include "grader/book.h"
-#include "grader/intake.h"
+#include "grader/book/book.h"
+#include "grader/class/intake.h"
 #include "grader/tests/hostile/hostile.h"
 
 #include <archive.h>

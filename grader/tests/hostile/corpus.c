@@ -1,7 +1,7 @@
 /* corpus.c — reads the corpus: names, expectations, and the places that a submission is to be pointed at. */
 #include "common/file.h"
 #include "common/text.h"
-#include "grader/book.h"
+#include "grader/book/book.h"
 #include "grader/tests/hostile/hostile.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* hostile.h — what the parts of build/tests/hostile share. */
 #pragma once
 #include "common/buf.h"
-#include "grader/many.h"
+#include "grader/class/grade_many.h"
 
 /* One file of the corpus. Its first line: // VERDICT[/VERDICT...][*] | threat | what it tries | what must be
  * said */

@@ -3,9 +3,9 @@
  * happen. */
 #include "common/file.h"
 #include "common/text.h"
-#include "grader/book.h"
-#include "grader/cache.h"
-#include "grader/jail.h"
+#include "grader/book/book.h"
+#include "grader/grade/cache.h"
+#include "grader/jail/jail.h"
 #include "grader/tests/hostile/hostile.h"
 
 #include <errno.h>

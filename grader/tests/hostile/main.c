@@ -7,8 +7,8 @@
  *   build/tests/hostile [--quick] [--only NAME]     all of it; --quick: the subset of `make check`, one tier
  *   build/tests/hostile --tier T1|T2 ...            one tier, as this user: what the first form starts */
 #include "common/text.h"
-#include "grader/book.h"
-#include "grader/jail.h"
+#include "grader/book/book.h"
+#include "grader/jail/jail.h"
 #include "grader/tests/hostile/hostile.h"
 
 #include <errno.h>
@@ -127,7 +127,7 @@ static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COU
     unsigned failed = 0;
     for (unsigned i = 0; i < n; i++)
         items[i] = (struct many_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
-    if (!many_grade(items, n, 0, &o, results, &e)) die("%s", e.text);
+    if (!class_grade_many(items, n, 0, &o, results, &e)) die("%s", e.text);
     for (unsigned i = 0; i < n; i++) {
         struct buf wrong = {0};
         judge(&list[i], &results[i], &wrong);

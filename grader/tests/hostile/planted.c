@@ -2,7 +2,7 @@
  * descriptor, and the places where something left behind would show. The runner adopts orphans, so that a
  * process that outlives its submission becomes its child. */
 #include "common/file.h"
-#include "grader/book.h"
+#include "grader/book/book.h"
 #include "grader/tests/hostile/hostile.h"
 
 #include <errno.h>

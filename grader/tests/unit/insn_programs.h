@@ -5,7 +5,7 @@
  * memory, `table` 16 words 0, 10, 20 … of constant memory. Registers: %p %h %r %q %f %d %o, 32 of each. What it leaves
  * in the first `words` words of each thread must be want(thread, word). */
 #pragma once
-#include "grader/sim/insn/insn.h"
+#include "grader/sim/code/insn.h"
 #include "grader/sim/sim.h"
 
 struct insn_program {

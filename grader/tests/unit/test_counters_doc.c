@@ -10,7 +10,7 @@
 
 static const char *const keys[] = {
 #define COUNTER(key, how, text) #key,
-#include "grader/sim/obs/counters.def"
+#include "grader/sim/count/counters.def"
 #undef COUNTER
 };
 enum { KEYS = sizeof keys / sizeof *keys };

@@ -1,5 +1,5 @@
 /* test_grader_metrics.c — metrics and the line to blame, on counters written by hand. */
-#include "grader/metrics.h"
+#include "grader/grade/metrics.h"
 #include "grader/tests/unit/unit.h"
 
 static struct tally_line lines[] = {
@@ -74,8 +74,8 @@ START_TEST(blame) {
 END_TEST
 
 START_TEST(counters_by_name) {
-    ck_assert_uint_gt(counter_count(), 20);
-    for (unsigned i = 0; i < counter_count(); i++) ck_assert_ptr_nonnull(metric_find(counter_name(i)));
+    ck_assert_uint_gt(sim_counter_count(), 20);
+    for (unsigned i = 0; i < sim_counter_count(); i++) ck_assert_ptr_nonnull(metric_find(sim_counter_name(i)));
 }
 END_TEST
 

@@ -2,12 +2,12 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"
-#include "grader/book.h"
-#include "grader/cache.h"
-#include "grader/options.h"
-#include "grader/pack.h"
-#include "grader/parallel.h"
-#include "grader/report.h"
+#include "grader/book/book.h"
+#include "grader/grade/cache.h"
+#include "grader/cli/options.h"
+#include "grader/grade/result_bytes.h"
+#include "grader/class/parallel.h"
+#include "grader/report/report.h"
 #include "grader/tests/unit/unit.h"
 
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* test_grader_problem.c — drawing inputs, placing aliases, comparing outputs, on exercises made up here. */
-#include "grader/problem.h"
+#include "grader/book/problem.h"
 #include "grader/tests/unit/unit.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static const struct ex_case two_by_three = {.dim = {2, 3}};
 
 static struct ex_rng seeded(unsigned n) {
     struct ex_rng r;
-    rng_start(&r, "test", "problem", n, 0);
+    problem_rng_start(&r, "test", "problem", n, 0);
     return r;
 }
 
@@ -197,7 +197,7 @@ START_TEST(names_of_cases) {
     struct buf b = {0};
     static const struct ex_case cases[] = {{.dim = {5, 0}}, {.dim = {2, 3}, .label = "small"}};
     static const struct exercise ex = {.cases = cases, .ncases = 2, .timed = {{64, 64}}};
-    case_name(&ex, &cases[1], &b);
+    problem_case_name(&ex, &cases[1], &b);
     ck_assert_str_eq(buf_str(&b), "2 x 3: small");
     buf_free(&b);
 }

@@ -2,9 +2,9 @@
  * host process, record, replay, all real. The table says what each submission is, which verdict it gets, and
  * what the student reads. */
 #include "common/file.h"
-#include "grader/book.h"
-#include "grader/jail.h"
-#include "grader/many.h"
+#include "grader/book/book.h"
+#include "grader/jail/jail.h"
+#include "grader/class/grade_many.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
@@ -122,7 +122,7 @@ static void grade_all(struct result *results) {
         buf_puts(&sources[i], submissions[i].source);
         items[i] = (struct many_item){.ex = &plus_one, .name = "plus_one.cu", .source = &sources[i]};
     }
-    ck_assert_msg(many_grade(items, N, 0, &o, results, &e), "%s", e.text);
+    ck_assert_msg(class_grade_many(items, N, 0, &o, results, &e), "%s", e.text);
 }
 
 START_TEST(each_verdict) {
@@ -177,7 +177,7 @@ START_TEST(several_faults) {
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     buf_puts(&source, KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;")
                           ENTRY(LAUNCH));
-    ck_assert(many_grade(&item, 1, 1, &o, &r, &e));
+    ck_assert(class_grade_many(&item, 1, 1, &o, &r, &e));
     ck_assert_uint_eq(r.ncases, 3);
     ck_assert_int_eq(r.cases[1].verdict, V_WA);
     ck_assert_int_eq(r.cases[2].verdict, V_RTE);
@@ -212,7 +212,7 @@ START_TEST(technique_of_any_device) {
         struct grade_options o = {.device = device_find(devices[i]), .seed = "any device"};
         struct many_item item = {.ex = &ex, .name = "plus_one.cu", .source = &source};
         struct result r;
-        ck_assert_msg(many_grade(&item, 1, 1, &o, &r, &e), "%s", e.text);
+        ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
         ck_assert_msg(r.verdict == V_AC, "%s: %s", devices[i], verdict_code(r.verdict));
         ck_assert_double_eq_tol(r.technique[0].value, 63 / 64.0, 1e-9);
         if (!strcmp(devices[i], "t4")) ck_assert_double_eq_tol(r.occupancy, 30 / 32.0, 1e-9); /* told, not judged */

@@ -4,7 +4,7 @@
  * read them. Each opcode becomes a kernel, each of its cases a thread. The kernel runs the instruction three times: in
  * all lanes, in odd lanes and in even ones only, so that a lane that does not execute must keep what it had. */
 #include "common/file.h"
-#include "grader/sim/insn/tools.h"
+#include "grader/simgpu/tools.h"
 #include "grader/tests/unit/insn_programs.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

@@ -3,7 +3,7 @@
  *
  * make check looks at a sample of operands; APPROX_ALL=1 build/tests/unit at all 2^32 (some minutes a function). The
  * largest errors found that way stand in grader/sim/insn/lanes_approx.h. */
-#include "grader/sim/insn/insn.h"
+#include "grader/sim/code/insn.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* test_jail.c — the jail holds, and hands out what it should, in each of its tiers (_i). Expectations are the
  * kernel's own behaviour. */
-#include "grader/jail.h"
-#include "grader/landlock.h"
+#include "grader/jail/jail.h"
+#include "grader/jail/landlock.h"
 #include "grader/tests/unit/unit.h"
 
 #include <errno.h>
@@ -314,6 +314,6 @@ static TCase *all_tests(const char *name, void (*setup)(void)) {
 UNIT_SUITE(jail) {
     Suite *s = suite_create("jail");
     suite_add_tcase(s, all_tests("T1", choose));
-    if (landlock_abi() >= 6) suite_add_tcase(s, all_tests("T2", choose_landlock));
+    if (jail_landlock_abi() >= 6) suite_add_tcase(s, all_tests("T2", choose_landlock));
     return s;
 }

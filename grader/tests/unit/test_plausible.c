@@ -1,6 +1,6 @@
-/* test_plausible.c — the floors of grader/plausible.c: which times at the timed size no honest program can
+/* test_plausible.c — the floors of grader/grade/plausible.c: which times at the timed size no honest program can
  * have. */
-#include "grader/grading.h"
+#include "grader/grade/grading.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>

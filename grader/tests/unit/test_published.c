@@ -1,5 +1,5 @@
 /* test_published.c — tables of counters in a ladder's text. */
-#include "grader/published.h"
+#include "grader/cli/published.h"
 #include "grader/tests/unit/unit.h"
 
 static const char ladder[] = "# x\n\nText.\n\n"

@@ -1,6 +1,6 @@
-/* test_score.c — the arithmetic of points (grader/score.h). Expected values are worked out by hand beside
+/* test_score.c — the arithmetic of points (grader/grade/score.h). Expected values are worked out by hand beside
  * each. */
-#include "grader/score.h"
+#include "grader/grade/score.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>

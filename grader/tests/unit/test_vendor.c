@@ -1,13 +1,13 @@
 /* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that checks what
  * it is given and takes a time known in advance (fakecublas.c); what compiled device code is found without a
  * compiler. */
-#include "grader/book.h"
-#include "grader/gpu_report.h"
-#include "grader/jail.h"
+#include "grader/book/book.h"
+#include "grader/cli/gpu_report.h"
+#include "grader/jail/jail.h"
 #include "grader/server/backend_gpu.h"
 #include "grader/tests/fakecuda/fakecuda.h"
 #include "grader/tests/unit/unit.h"
-#include "grader/vendor.h"
+#include "grader/cli/vendor.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -120,7 +120,7 @@ END_TEST
 START_TEST(test_parts_fit) {
     unsigned n;
     double seconds = 0;
-    const struct report_part *parts = report_parts(&n);
+    const struct report_part *parts = gpu_report_parts(&n);
     for (unsigned i = 0; i < n; i++) seconds += parts[i].seconds;
     ck_assert(n >= 4 && seconds <= 8 * 60 - 60);
 }

@@ -1,0 +1,228 @@
+/* book.c — see book.h. */
+#include "grader/book/book.h"
+#include "common/file.h"
+#include "common/text.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Weak: a program without chapters (the unit tests of other parts) links all the same. */
+extern const struct exercise *const __start_exercises[] __attribute__((weak));
+extern const struct exercise *const __stop_exercises[] __attribute__((weak));
+
+static char root[PATH_MAX], build[PATH_MAX];
+static const struct exercise **sorted;
+static unsigned count;
+
+const char *book_root(void) { return root; }
+const char *book_build(void) { return build; }
+
+/* The folder above `from` (or itself) that has both chapters/ and Makefile. */
+static bool climb(const char *from) {
+    char path[PATH_MAX], probe[PATH_MAX];
+    snprintf(path, sizeof path, "%s", from);
+    for (;;) {
+        if (path_join(probe, sizeof probe, path, "chapters") && file_exists(probe) &&
+            path_join(probe, sizeof probe, path, "Makefile") && file_exists(probe)) {
+            snprintf(root, sizeof root, "%s", path);
+            return true;
+        }
+        char *slash = strrchr(path, '/');
+        if (!slash || slash == path) return false;
+        *slash = 0;
+    }
+}
+
+static int by_id(const void *a, const void *b) {
+    const struct exercise *x = *(const struct exercise *const *)a, *y = *(const struct exercise *const *)b;
+    int chapter = strcmp(x->chapter, y->chapter);
+    return chapter ? chapter : strcmp(x->name, y->name);
+}
+
+static void load(void) {
+    if (sorted) return;
+    count = (unsigned)(__stop_exercises - __start_exercises);
+    sorted = xcalloc(count + 1, sizeof *sorted);
+    for (unsigned i = 0; i < count; i++) sorted[i] = __start_exercises[i];
+    qsort(sorted, count, sizeof *sorted, by_id);
+}
+
+bool book_open(struct err *e) {
+    load();
+    ssize_t n = readlink("/proc/self/exe", build, sizeof build - 1);
+    if (n < 0) return err_set(e, ERR_SYSTEM, "/proc/self/exe: cannot read: is /proc mounted?");
+    build[n] = 0;
+    *strrchr(build, '/') = 0;
+    if (text_ends(build, "/tests")) *strrchr(build, '/') = 0; /* build/tests/unit */
+    char cwd[PATH_MAX];
+    if (climb(build) || (getcwd(cwd, sizeof cwd) && climb(cwd))) return true;
+    return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder",
+                   build);
+}
+
+unsigned book_count(void) {
+    load();
+    return count;
+}
+const struct exercise *book_at(unsigned i) {
+    load();
+    return i < count ? sorted[i] : NULL;
+}
+const char *book_entry(const struct exercise *ex) { return ex->entry ? ex->entry : ex->name; }
+
+const char *book_id(const struct exercise *ex) {
+    static char ids[4][160];
+    static unsigned next;
+    char *id = ids[next++ % 4];
+    snprintf(id, sizeof ids[0], "%s/%s", ex->chapter, ex->name);
+    return id;
+}
+
+/* ---- names ---- */
+
+/* "02-coalescing", "coalescing" and "02" all name the chapter. */
+static bool names_chapter(const struct exercise *ex, const char *s, size_t n) {
+    const char *dash = strchr(ex->chapter, '-'), *slug = dash ? dash + 1 : ex->chapter;
+    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) ||
+           (strlen(slug) == n && !strncmp(slug, s, n)) ||
+           (dash && (size_t)(dash - ex->chapter) == n && !strncmp(ex->chapter, s, n));
+}
+
+static bool names(const struct exercise *ex, const char *s, bool whole_chapter) {
+    const char *slash = strrchr(s, '/');
+    if (whole_chapter) return names_chapter(ex, s, strlen(s) - (text_ends(s, "/") ? 1 : 0));
+    if (!slash) return !strcmp(ex->name, s);
+    return !strcmp(ex->name, slash + 1) && names_chapter(ex, s, (size_t)(slash - s));
+}
+
+static unsigned distance(const char *a, const char *b) {
+    unsigned row[64], n = (unsigned)strlen(b);
+    if (n >= 64) return 99;
+    for (unsigned j = 0; j <= n; j++) row[j] = j;
+    for (unsigned i = 0; a[i]; i++) {
+        unsigned corner = row[0];
+        row[0] = i + 1;
+        for (unsigned j = 0; j < n; j++) {
+            unsigned change = corner + (a[i] != b[j]),
+                     least = row[j] + 1 < row[j + 1] + 1 ? row[j] + 1 : row[j + 1] + 1;
+            corner = row[j + 1];
+            row[j + 1] = change < least ? change : least;
+        }
+    }
+    return row[n];
+}
+
+static void unknown(const char *name, struct err *e) {
+    const struct exercise *near = NULL;
+    const char *base = path_base(name);
+    unsigned best = 4;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned d = distance(base, sorted[i]->name);
+        if (d < best) best = d, near = sorted[i];
+    }
+    struct buf clean = {0};
+    text_name(&clean, name);
+    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)",
+            buf_str(&clean), near ? "; did you mean " : "", near ? book_id(near) : "", near ? "?" : "");
+    buf_free(&clean);
+}
+
+/* `chapters/02-coalescing/transpose.cu`, as a shell completes it, names the exercise too. */
+static void plain_name(const char *name, char *out, size_t size) {
+    if (text_starts(name, "./")) name += 2;
+    if (text_starts(name, "chapters/")) name += 9;
+    snprintf(out, size, "%s", name);
+    if (text_ends(out, ".cu")) out[strlen(out) - 3] = 0;
+}
+
+const struct exercise **book_find(const char *name, struct err *e) {
+    char plain[PATH_MAX];
+    load();
+    plain_name(name, plain, sizeof plain);
+    const struct exercise **found = xcalloc(count + 1, sizeof *found);
+    unsigned n = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (names(sorted[i], plain, false)) found[n++] = sorted[i];
+    if (n > 1) {
+        err_set(e, ERR_INPUT, "'%.200s' is ambiguous: %s or %s", plain, book_id(found[0]), book_id(found[1]));
+        return free(found), NULL;
+    }
+    for (unsigned i = 0; i < count && n == 0; i++)
+        for (; i < count && names(sorted[i], plain, true); i++) found[n++] = sorted[i];
+    if (n) return found;
+    unknown(name, e);
+    return free(found), NULL;
+}
+
+/* ---- files ---- */
+
+const char *book_chapter_file(const struct exercise *ex, const char *suffix) {
+    static char path[PATH_MAX + 512];
+    snprintf(path, sizeof path, "%s/chapters/%s/%s%s", root, ex->chapter, ex->name, suffix);
+    return path;
+}
+
+const char *book_solution_file(const struct exercise *ex, const char *step) {
+    static char path[PATH_MAX + 512];
+    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", root, ex->chapter, ex->name, step ? "-" : "",
+             step ? step : "");
+    return path;
+}
+
+const char *book_mutants_folder(const struct exercise *ex) {
+    static char path[PATH_MAX + 512];
+    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", root, ex->chapter, ex->name);
+    return path;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+char **book_files(const char *folder, const char *prefix, const char *suffix) {
+    char **list = xcalloc(1, sizeof *list);
+    unsigned n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *entry; d && (entry = readdir(d));) {
+        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) ||
+            !text_ends(entry->d_name, suffix))
+            continue;
+        list = xrealloc(list, (n + 2) * sizeof *list);
+        list[n++] = xstrdup(entry->d_name);
+        list[n] = NULL;
+    }
+    if (d) closedir(d);
+    qsort(list, n, sizeof *list, by_name);
+    return list;
+}
+
+void book_free_list(char **list) {
+    for (char **s = list; *s; s++) free(*s);
+    free(list);
+}
+
+/* Steps are NAME-N-slug.cu: a digit after the dash tells them from another exercise whose name begins alike. */
+char **book_steps(const struct exercise *ex) {
+    char folder[PATH_MAX + 512], prefix[128];
+    snprintf(folder, sizeof folder, "%s/solutions/%s", root, ex->chapter);
+    snprintf(prefix, sizeof prefix, "%s-", ex->name);
+    char **list = book_files(folder, prefix, ".cu");
+    unsigned kept = 0;
+    for (unsigned i = 0; list[i]; i++) {
+        char *step = list[i] + strlen(prefix);
+        bool is_step = step[0] >= '0' && step[0] <= '9';
+        if (is_step) {
+            step[strlen(step) - 3] = 0;
+            char *name = xstrdup(step);
+            free(list[i]);
+            list[i] = NULL;
+            list[kept++] = name;
+        } else {
+            free(list[i]);
+            list[i] = NULL;
+        }
+    }
+    return list;
+}

@@ -1,0 +1,214 @@
+/* problem.c — see problem.h; comparing is in compare.c. */
+#include "grader/book/problem.h"
+#include "common/hash.h"
+
+#include <string.h>
+
+static const struct {
+    size_t bytes;
+    const char *name;
+} types[] = {
+#define X(id, type, name) {sizeof(type), name},
+    EX_TYPES(X)
+#undef X
+};
+
+size_t ex_type_bytes(enum ex_type t) { return types[t].bytes; }
+const char *ex_type_name(enum ex_type t) { return types[t].name; }
+
+/* ---- random numbers ---- */
+
+void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a, unsigned b) {
+    struct hash h;
+    char hex[HASH_HEX];
+    hash_start(&h);
+    hash_text(&h, seed);
+    hash_text(&h, what);
+    hash_add(&h, &a, sizeof a);
+    hash_add(&h, &b, sizeof b);
+    hash_hex(&h, hex);
+    for (int i = 0; i < 4; i++) {
+        r->s[i] = 0;
+        for (int j = 0; j < 16; j++)
+            r->s[i] = r->s[i] << 4 |
+                      (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0' : hex[i * 16 + j] - 'a' + 10);
+    }
+}
+
+static uint64_t rotate(uint64_t x, int k) { return x << k | x >> (64 - k); }
+
+/* xoshiro256** by Blackman and Vigna (public domain). */
+uint64_t ex_random(struct ex_rng *r) {
+    uint64_t *s = r->s, value = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0], s[3] ^= s[1], s[1] ^= s[2], s[0] ^= s[3];
+    s[2] ^= t, s[3] = rotate(s[3], 45);
+    return value;
+}
+
+double ex_uniform(struct ex_rng *r, double low, double high) {
+    return low + (high - low) * ((double)(ex_random(r) >> 11) * 0x1p-53);
+}
+
+/* The bias of multiplying instead of rejecting is below 2^-60 for the ranges that exercises use. */
+long ex_range(struct ex_rng *r, long low, long high) {
+    uint64_t span = (uint64_t)high - (uint64_t)low + 1;
+    uint64_t step = span ? (uint64_t)(((unsigned __int128)ex_random(r) * span) >> 64) : ex_random(r);
+    return (long)((uint64_t)low + step);
+}
+
+/* ---- sizes ---- */
+
+static bool place_alias(struct problem *p, unsigned i, int owner, struct err *e) {
+    const struct ex_arg *a = &p->ex->args[i];
+    struct operand *o = &p->op[i];
+    if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i || p->ex->args[owner].role == EX_SCALAR ||
+        (p->ex->args[owner].alias && p->ex->args[owner].alias(p->c)))
+        return err_set(e, ERR_INTERNAL, "argument `%s` aliases no buffer of its own", a->name);
+    o->owner = owner;
+    o->offset = (a->alias_offset ? a->alias_offset(p->c) : 0) * ex_type_bytes(p->ex->args[owner].type);
+    if (o->offset > p->op[owner].bytes || o->bytes > p->op[owner].bytes - o->offset)
+        return err_set(e, ERR_INTERNAL, "argument `%s` reaches past the buffer that it aliases", a->name);
+    return true;
+}
+
+static void size_operand(struct problem *p, unsigned i) {
+    const struct ex_arg *a = &p->ex->args[i];
+    struct operand *o = &p->op[i];
+    o->owner = (int)i;
+    o->count = a->role == EX_SCALAR ? 1 : a->count(p->c);
+    o->bytes = o->count * ex_type_bytes(a->type);
+}
+
+static void get_memory(struct problem *p, unsigned i) {
+    struct operand *o = &p->op[i];
+    bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
+    if (o->owner == (int)i)
+        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = arena_alloc(&p->arena, o->bytes + 8);
+    if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
+}
+
+bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
+    *p = (struct problem){.ex = ex, .c = c};
+    for (unsigned i = 0; i < ex->nargs; i++) size_operand(p, i);
+    for (unsigned i = 0; i < ex->nargs; i++) {
+        int alias = ex->args[i].alias ? ex->args[i].alias(c) : 0;
+        if (alias && !place_alias(p, i, alias - 1, e)) return false;
+    }
+    for (unsigned i = 0; i < ex->nargs; i++) {
+        get_memory(p, i);
+        if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT) p->op[p->op[i].owner].written = true;
+    }
+    for (unsigned i = 0; i < ex->nargs; i++) {
+        struct operand *o = &p->op[i], *owner = &p->op[o->owner];
+        if (o == owner) continue;
+        o->before = (char *)owner->before + o->offset, o->after = (char *)owner->after + o->offset;
+        o->written = owner->written;
+    }
+    return true;
+}
+
+void problem_close(struct problem *p) { arena_free(&p->arena); }
+
+/* ---- values ---- */
+
+static void store_scalar(enum ex_type t, void *to, double v) {
+    switch (t) {
+#define X(id, type, name)                                                                                    \
+    case id: {                                                                                               \
+        type x = (type)v;                                                                                    \
+        memcpy(to, &x, sizeof x);                                                                            \
+        break;                                                                                               \
+    }
+        EX_TYPES(X)
+#undef X
+    }
+}
+
+void problem_draw_scalars(struct problem *p, struct ex_rng *r) {
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        const struct ex_arg *a = &p->ex->args[i];
+        if (a->role != EX_SCALAR) continue;
+        double v = a->value ? a->value(p->c, r) : (double)p->c->dim[a->dim];
+        store_scalar(a->type, p->op[i].before, v);
+    }
+}
+
+/* A loop for each type: the timed sizes have tens of millions of elements. */
+static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n) {
+    bool is_float = t == EX_F32 || t == EX_F64, is_unsigned = t == EX_U8 || t == EX_U32 || t == EX_U64;
+    switch (t) {
+#define X(id, type, name)                                                                                    \
+    case id:                                                                                                 \
+        for (size_t i = 0; i < n; i++)                                                                       \
+            ((type *)data)[i] = is_float ? (type)ex_uniform(r, -1, 1) : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
+        break;
+        EX_TYPES(X)
+#undef X
+    }
+}
+
+static void fill_random_bits(struct ex_rng *r, void *data, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t bits = ex_random(r);
+        memcpy((char *)data + i, &bits, bytes - i < 8 ? bytes - i : 8);
+    }
+}
+
+static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outputs) {
+    const struct ex_arg *a = &p->ex->args[i];
+    struct operand *o = &p->op[i];
+    bool own = o->owner == (int)i, input = a->role == EX_IN || a->role == EX_INOUT;
+    if (a->role == EX_SCALAR) return;
+    /* An alias is filled by its owner, unless that is an output, which has nothing to fill with. */
+    if (!own && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
+    if (!input && !outputs) return;
+    if (!input) fill_random_bits(r, o->before, o->bytes);
+    else if (a->fill) a->fill(p->c, r, o->before, o->count);
+    else fill_default(a->type, r, o->before, o->count);
+}
+
+void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
+    for (int alias = 0; alias < 2; alias++) /* owners first: an alias may write over a part of its owner */
+        for (unsigned i = 0; i < p->ex->nargs; i++)
+            if ((p->op[i].owner != (int)i) == alias) draw_one(p, i, r, outputs);
+}
+
+/* ---- the answer ---- */
+
+static void copy_wide(enum ex_type t, const void *from, void *to, size_t n) {
+    bool is_float = t == EX_F32 || t == EX_F64;
+    double *d = to;
+    int64_t *w = to;
+    switch (t) {
+#define X(id, type, name)                                                                                    \
+    case id:                                                                                                 \
+        for (size_t i = 0; i < n; i++) {                                                                     \
+            if (is_float) d[i] = (double)((const type *)from)[i];                                            \
+            else w[i] = (int64_t)((const type *)from)[i];                                                    \
+        }                                                                                                    \
+        break;
+        EX_TYPES(X)
+#undef X
+    }
+}
+
+void problem_solve(struct problem *p) {
+    void *host[EX_ARGS] = {0}, *want[EX_ARGS] = {0};
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        struct operand *o = &p->op[i];
+        host[i] = o->before, want[i] = o->want;
+        if (!o->want) continue;
+        if (p->ex->args[i].role == EX_INOUT) copy_wide(p->ex->args[i].type, o->before, o->want, o->count);
+        else memset(o->want, 0, o->count * 8);
+    }
+    p->ex->reference(p->c, host, want);
+}
+
+void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+    unsigned dims = 0;
+    for (unsigned i = 0; i < EX_DIMS; i++)
+        for (unsigned k = 0; k < ex->ncases; k++)
+            if (ex->cases[k].dim[i] || ex->timed.dim[i]) dims = i + 1;
+    for (unsigned i = 0; i < dims; i++) buf_printf(out, "%s%ld", i ? " x " : "", c->dim[i]);
+    if (c->label) buf_printf(out, "%s%s", dims ? ": " : "", c->label);
+}

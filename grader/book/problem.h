@@ -1,0 +1,50 @@
+/* problem.h — one case of an exercise as data: inputs drawn, outputs wanted, outputs compared. Knows no device. */
+#pragma once
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/exercise.h"
+
+#include <stdbool.h>
+
+struct ex_rng {
+    uint64_t s[4]; /* xoshiro256** */
+};
+/* A generator for one purpose: the same seed and texts give the same numbers, any other text other numbers. */
+void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a, unsigned b);
+
+size_t ex_type_bytes(enum ex_type t);
+const char *ex_type_name(enum ex_type t);
+
+/* One argument's data. A buffer of its own owns `bytes` at `before`; an alias points into its owner's. */
+struct operand {
+    size_t count, bytes;
+    int owner;     /* argument whose buffer this is: itself, or the one it aliases */
+    size_t offset; /* bytes into the owner's buffer */
+    bool written;  /* the case lets the entry change some of this buffer: an output, or overlapped by one */
+    void *before;  /* as it was before the call */
+    void *want;    /* outputs: double or int64_t for each element */
+    void *after;   /* as read back */
+};
+
+struct problem {
+    const struct exercise *ex;
+    const struct ex_case *c;
+    struct operand op[EX_ARGS];
+    struct arena arena;
+};
+
+/* Sizes and memory; false where the description makes no sense (an alias outside its buffer). */
+bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e);
+/* Scalars are drawn once: they are part of what is recorded. */
+void problem_draw_scalars(struct problem *p, struct ex_rng *r);
+/* Inputs, and random bits for `outputs`, if those will be looked at. */
+void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
+/* Fills `want` through the exercise's reference. */
+void problem_solve(struct problem *p);
+/* True where `after` is right. Else the message lists the first wrong elements, or what was changed that must not be. */
+bool problem_compare(const struct problem *p, struct buf *message);
+void problem_close(struct problem *p);
+
+/* "33 x 31", and the label where there is one. */
+void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);

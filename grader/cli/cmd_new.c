@@ -1,0 +1,79 @@
+/* cmd_new.c — grader new CHAPTER/NAME: a small exercise that is whole, to be changed into a new one. The files come from
+ * grader/template, with NAME and CHAPTER replaced; none that exists is touched. docs/authoring.md says what to do next. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/cli/commands.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* {in the template, in the book}; %1$s is the chapter, %2$s the exercise. */
+static const struct { const char *from, *to; bool shared; } files[] = {
+    {"exercise.cu", "chapters/%1$s/%2$s.cu", false},
+    {"test.c", "chapters/%1$s/%2$s_test.c", false},
+    {"task.md", "chapters/%1$s/%2$s.md", false},
+    {"README.md", "chapters/%1$s/README.md", true},
+    {"answer.cu", "solutions/%1$s/%2$s.cu", false},
+    {"step-1.cu", "solutions/%1$s/%2$s-1-stretches.cu", false},
+    {"step-2.cu", "solutions/%1$s/%2$s-2-one-element.cu", false},
+    {"ladder.md", "solutions/%1$s/%2$s-ladder.md", false},
+    {"mutant-tail.cu", "grader/tests/mutants/%1$s/%2$s/tail.cu", false},
+    {"mutant-past-end.cu", "grader/tests/mutants/%1$s/%2$s/past-end.cu", false},
+    {"mutant-one-block.cu", "grader/tests/mutants/%1$s/%2$s/one-block.cu", false},
+    {"mutant-stretches.cu", "grader/tests/mutants/%1$s/%2$s/stretches.cu", false},
+};
+enum { FILES = sizeof files / sizeof *files, TEMPLATE_LIMIT = 1 << 16 };
+
+/* "08-constant-memory/convolution": two digits, words; a C identifier. */
+static bool split(const char *id, char *chapter, char *name, size_t size, struct err *e) {
+    const char *slash = strchr(id, '/');
+    bool ok = slash && (size_t)(slash - id) < size && strlen(slash + 1) < size && isdigit((unsigned char)id[0]) &&
+              isdigit((unsigned char)id[1]) && id[2] == '-' && islower((unsigned char)slash[1]);
+    for (const char *p = id; ok && p < slash; p++) ok = isalnum((unsigned char)*p) || *p == '-';
+    for (const char *p = ok ? slash + 1 : ""; *p; p++) ok = ok && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_');
+    if (!ok) return err_set(e, ERR_INPUT, "`%s` is no name for an exercise: NN-chapter/exercise, such as 10-sorting/merge_sort", id);
+    snprintf(chapter, size, "%.*s", (int)(slash - id), id);
+    snprintf(name, size, "%s", slash + 1);
+    return true;
+}
+
+static void target(unsigned i, const char *chapter, const char *name, char *out, size_t size) {
+    char relative[512];
+    snprintf(relative, sizeof relative, files[i].to, chapter, name);
+    snprintf(out, size, "%s/%s", book_root(), relative);
+}
+
+static bool copy(unsigned i, const char *chapter, const char *name, struct err *e) {
+    char from[PATH_MAX], to[PATH_MAX], folder[PATH_MAX];
+    struct buf text = {0};
+    target(i, chapter, name, to, sizeof to);
+    if (files[i].shared && file_exists(to)) return true;
+    snprintf(from, sizeof from, "%s/grader/template/%s", book_root(), files[i].from);
+    snprintf(folder, sizeof folder, "%.*s", (int)(path_base(to) - to - 1), to);
+    bool ok = file_read(from, TEMPLATE_LIMIT, &text, e) && dir_make(folder, e);
+    if (ok) {
+        text_replace(&text, "NAME", name);
+        text_replace(&text, "CHAPTER", chapter);
+        ok = file_write(to, text.data, text.size, e);
+    }
+    if (ok) printf("  %s\n", to + strlen(book_root()) + 1);
+    buf_free(&text);
+    return ok;
+}
+
+int cmd_new(const struct options *o) {
+    struct err e = {0};
+    char chapter[64], name[64], path[PATH_MAX];
+    if (o->nnames != 1) err_set(&e, ERR_INPUT, "name one exercise: grader new 10-sorting/merge_sort");
+    bool ok = e.kind == ERR_NONE && split(o->names[0], chapter, name, sizeof name, &e);
+    for (unsigned i = 0; ok && i < FILES; i++) {
+        target(i, chapter, name, path, sizeof path);
+        if (!files[i].shared && file_exists(path)) ok = err_set(&e, ERR_INPUT, "%s exists already", path);
+    }
+    for (unsigned i = 0; ok && i < FILES; i++) ok = copy(i, chapter, name, &e);
+    if (!ok) return cli_complain(&e);
+    printf("Next: make, then  build/grader verify %s --working-tree ; docs/authoring.md says more.\n", name);
+    return EXIT_PASSED;
+}

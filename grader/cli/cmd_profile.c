@@ -1,0 +1,25 @@
+/* cmd_profile.c — grader profile: the student's source, annotated with what each line costs. */
+#include "grader/cli/commands.h"
+#include "grader/grade/gpu_device.h"
+
+int cmd_profile(const struct options *o) {
+    struct err e = {0};
+    const struct exercise *ex = cli_chosen_one(o, &e);
+    struct result r;
+    struct grade_options go = options_grade(o, o->devices[0]);
+    go.no_speed = gpu_options_of(o->devices[0]) != NULL; /* to measure takes seconds, and says nothing about lines */
+    go.progress = progress_show, go.user = ex ? (void *)ex->name : NULL;
+    if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
+    struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
+    struct buf out = {0};
+    if (r.has_counters) report_profile(&r, o->devices[0], &style, &out);
+    else {
+        report_text(&r, o->devices[0], &style, &out);
+        buf_puts(&out, "  Lines are counted once the results are right.\n");
+    }
+    int status = !r.has_counters ? cli_exit_status(&r, 1) : EXIT_PASSED;
+    bool ok = cli_deliver(o, &out, &e);
+    buf_free(&out);
+    result_free(&r);
+    return ok ? status : cli_complain(&e);
+}

@@ -1,0 +1,160 @@
+/* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
+#include "common/file.h"
+#include "grader/cli/commands.h"
+#include "grader/grade/gpu_device.h"
+#include "grader/class/grade_many.h"
+#include "grader/cli/progress.h"
+#include "grader/report/side_by_side.h"
+#include "grader/sim/timing/timing.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Has the student begun? A class of untouched skeletons needs no pages of reports. */
+static bool touched(const struct exercise *ex, const struct result *r) {
+    struct buf skeleton = {0};
+    struct err e = {0};
+    bool same = book_pristine(ex, &skeleton, &e) && skeleton.size == r->source.size &&
+                !memcmp(buf_str(&skeleton), buf_str(&r->source), skeleton.size);
+    buf_free(&skeleton);
+    return !same;
+}
+
+static void progress_base(void *user, const char *path) { progress_show(user, path_base(path)); }
+
+static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex,
+                      struct result *r, struct err *e) {
+    struct grade_options go = options_grade(o, d);
+    char id[160];
+    snprintf(id, sizeof id, "%s", book_id(ex));
+    go.progress = progress_show, go.user = id;
+    if (grade_file(ex, cli_student_file(o, ex), &go, r, e)) return true;
+    e->kind = ERR_INPUT; /* a file that the user named or edits */
+    return false;
+}
+
+static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched,
+                               struct buf *out) {
+    for (unsigned i = 0; i < n; i++) {
+        if (results[i].verdict == V_AC || touched(results[i].ex, &results[i])) continue;
+        buf_printf(out,
+                   "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
+                   "then\n  build/grader run %s\n",
+                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
+                   results[i].ex->name);
+        return;
+    }
+}
+
+static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results,
+                       unsigned n, const struct report_style *style, struct buf *out) {
+    const struct result **list = xcalloc(n, sizeof *list);
+    unsigned untouched = 0;
+    for (unsigned i = 0; i < n; i++) {
+        list[i] = &results[i];
+        bool full = o->nnames || n == 1 || touched(results[i].ex, &results[i]);
+        if (full) report_text(&results[i], d, style, out);
+        if (full) buf_puts(out, "\n");
+        else untouched++;
+    }
+    if (n > 1) {
+        report_table(list, n, style, out);
+        if (untouched) say_where_to_begin(results, n, untouched, out);
+    }
+    free(list);
+}
+
+static struct json_t *write_json(const struct options *o, const struct gpu_device *d,
+                                 const struct result *results, unsigned n) {
+    const struct result **list = xcalloc(n, sizeof *list);
+    for (unsigned i = 0; i < n; i++) list[i] = &results[i];
+    struct json_t *j = report_json(list, n, d, o->seed);
+    free(list);
+    return j;
+}
+
+static bool grade_all(const struct options *o, const struct gpu_device *d, const struct exercise **list,
+                      unsigned n, struct result *results, struct err *e) {
+    if (n == 1) return grade_one(o, d, list[0], &results[0], e);
+    struct grade_options go = options_grade(o, d);
+    struct many_item *items = xcalloc(n, sizeof *items);
+    char(*paths)[PATH_MAX + 512] = xcalloc(n, sizeof *paths);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(paths[i], sizeof *paths, "%s", cli_student_file(o, list[i]));
+        items[i] = (struct many_item){.ex = list[i], .name = paths[i], .path = paths[i]};
+    }
+    char what[32];
+    snprintf(what, sizeof what, "%u exercises", n);
+    go.progress = progress_base, go.user = what;
+    progress_show(what, list[0]->name);
+    /* On a real GPU one at a time: another one beside it would be foreign load. */
+    bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
+    free(items), free(paths);
+    return ok;
+}
+
+/* Wall time is no part of a report, which is the same byte for byte each time. Of several exercises each has a process
+ * of its own. */
+static void say_cost(const struct gpu_device *d, struct time_cost before) {
+    struct time_cost c = time_cost();
+    fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n", c.launches - before.launches,
+            d->name, c.seconds - before.seconds, c.traces - before.traces);
+}
+
+/* One device: everything that was chosen. Returns the exit status, -1 on an error. */
+static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list,
+                     unsigned n, struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
+    struct result *results = xcalloc(n, sizeof *results);
+    struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
+    struct time_cost before = time_cost();
+    bool ok = grade_all(o, d, list, n, results, e);
+    progress_clear();
+    if (o->verbose && n == 1) say_cost(d, before);
+    int status = ok ? cli_exit_status(results, n) : -1;
+    if (ok && o->format == FORMAT_JSON) *json = write_json(o, d, results, n);
+    if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
+    if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
+    if (ok) report_side_by_side_add(rows, d, results, n);
+    for (unsigned i = 0; ok && i < n; i++) {
+        if (!o->file) progress_note(&results[i]);
+        result_free(&results[i]);
+    }
+    free(results);
+    return status;
+}
+
+int cmd_run(const struct options *o) {
+    struct err e = {0};
+    const struct exercise **list = cli_chosen(o, &e);
+    unsigned n = 0;
+    while (list && list[n]) n++;
+    if (!list) return cli_complain(&e);
+    if (o->file && n != 1) {
+        free(list);
+        err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");
+        return cli_complain(&e);
+    }
+    if (o->format == FORMAT_CSV || (o->format == FORMAT_GRADESCOPE && o->ndevices > 1)) {
+        free(list);
+        err_set(&e, ERR_INPUT, o->format == FORMAT_CSV ? "--format csv goes with grader batch" : "--format gradescope takes one --device");
+        return cli_complain(&e);
+    }
+    struct buf text = {0}, rows = {0};
+    struct json_t *json[MAX_DEVICES] = {0};
+    int worst = EXIT_PASSED;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < o->ndevices; i++) {
+        if (o->format == FORMAT_TEXT && o->ndevices > 1) buf_printf(&text, "== %s ==\n", o->devices[i]->full_name);
+        int status = on_device(o, o->devices[i], list, n, &text, &rows, &json[i], &e);
+        ok = status >= 0;
+        if (status > worst) worst = status;
+    }
+    if (ok && o->format == FORMAT_TEXT && o->ndevices > 1) report_side_by_side_write(&rows, &text);
+    if (ok && o->format == FORMAT_JSON) report_json_text(json, o->ndevices, o->seed, &text);
+    ok = ok && cli_deliver(o, &text, &e);
+    buf_free(&text), buf_free(&rows);
+    free(list);
+    return ok ? worst : cli_complain(&e);
+}

@@ -1,0 +1,382 @@
+/* cmd_verify.c — grader verify: holds the book against its own rules.
+ *
+ * Skeleton: compiles, carries a TODO, and gets next to nothing: it passes no goal of the technique tests and fails no
+ * guard, and the same holds for the ladder's naive version, also with idle work beside it (dilute.h). Ladder: each step compiles and is correct. Answer: AC, full
+ * technique. Mutants: each rejected, with the verdict that its first line promises ("// expect: WA", or
+ * "// expect: RTE race", where the message must hold the word). Two to five steps, four mutants or more; lesson, task,
+ * ladder text and three hints exist. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/cli/commands.h"
+#include "grader/cli/dilute.h"
+#include "grader/class/grade_many.h"
+#include "grader/cli/published.h"
+#include "grader/grade/score.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum role { SKELETON, STEP, ANSWER, MUTANT, DILUTED };
+/* Points that a skeleton stays below, speed left out; steps of a ladder before the answer; mutants. */
+enum { SKELETON_LIMIT = 35, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
+
+struct subject {
+    enum role role;
+    char *label; /* "1-unqualified", "empty-grid.cu" */
+    char *name;  /* of the file, as messages show it */
+    struct buf source;
+    struct result result;
+};
+
+struct checkup {
+    const struct options *o;
+    const struct exercise **list;
+    struct subject *subjects;
+    struct many_item *items;
+    unsigned *owner; /* of subject i: index into `list` */
+    unsigned n, room;
+    struct buf problems;
+    unsigned nproblems;
+};
+
+static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void problem(struct checkup *c, const struct exercise *ex, const char *format, ...) {
+    va_list ap;
+    buf_printf(&c->problems, "%s: ", book_id(ex));
+    va_start(ap, format);
+    buf_vprintf(&c->problems, format, ap);
+    va_end(ap);
+    buf_puts(&c->problems, "\n");
+    c->nproblems++;
+}
+
+/* ---- collecting ---- */
+
+static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label,
+                       const char *name) {
+    if (c->n == c->room) {
+        c->room = c->room ? 2 * c->room : 64;
+        c->subjects = xrealloc(c->subjects, c->room * sizeof *c->subjects);
+        c->owner = xrealloc(c->owner, c->room * sizeof *c->owner);
+    }
+    c->subjects[c->n] = (struct subject){.role = role, .label = xstrdup(label), .name = xstrdup(name)};
+    c->owner[c->n] = owner;
+    return &c->subjects[c->n++].source;
+}
+
+static void add_file(struct checkup *c, unsigned owner, enum role role, const char *label, const char *path) {
+    struct buf text = {0};
+    struct err e = {0};
+    if (file_read(path, SOURCE_LIMIT, &text, &e)) *add(c, owner, role, label, path_base(path)) = text;
+    else problem(c, c->list[owner], "%s", e.text);
+}
+
+static void add_skeleton(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    struct buf text = {0};
+    struct err e = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s.cu", ex->name);
+    bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e)
+                                 : book_pristine(ex, &text, &e);
+    if (!ok) problem(c, ex, "skeleton: %s", e.text);
+    else if (!strstr(buf_str(&text), "// TODO")) problem(c, ex, "the skeleton carries no `// TODO`");
+    if (ok) *add(c, owner, SKELETON, "skeleton", name) = text;
+}
+
+/* The baseline, or the skeleton where there is none, was added before. */
+static void add_diluted(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    const struct subject *naive = NULL;
+    struct buf text = {0};
+    struct err e = {0};
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct subject *s = &c->subjects[i];
+        bool chosen = ex->baseline ? s->role == STEP && !strcmp(s->label, ex->baseline) : s->role == SKELETON;
+        if (c->owner[i] == owner && chosen) naive = s;
+    }
+    if (!naive) return; /* reported already */
+    if (dilute_source(ex, &naive->source, &text, &e)) *add(c, owner, DILUTED, "diluted", naive->name) = text;
+    else problem(c, ex, "%s", e.text);
+}
+
+static void add_mutants(struct checkup *c, unsigned owner) {
+    char folder[PATH_MAX], path[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(c->list[owner]));
+    char **files = book_files(folder, "", ".cu");
+    for (char **f = files; *f; f++)
+        if (path_join(path, sizeof path, folder, *f)) add_file(c, owner, MUTANT, *f, path);
+    unsigned n = 0;
+    while (files[n]) n++;
+    if (n < FEWEST_MUTANTS)
+        problem(c, c->list[owner], "%u mutants in %s instead of %d or more", n,
+                folder + strlen(book_root()) + 1, FEWEST_MUTANTS);
+    book_free_list(files);
+}
+
+static void need_file(struct checkup *c, const struct exercise *ex, const char *path) {
+    struct buf text = {0};
+    struct err e = {0};
+    if (!file_read(path, SOURCE_LIMIT, &text, &e)) problem(c, ex, "%s", e.text);
+    else if (text.size < 80) problem(c, ex, "%s says next to nothing", path + strlen(book_root()) + 1);
+    buf_free(&text);
+}
+
+static void check_texts(struct checkup *c, const struct exercise *ex, bool first_of_chapter) {
+    char path[PATH_MAX + 512];
+    struct buf task = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/chapters/%s/README.md", book_root(), ex->chapter);
+    if (first_of_chapter) need_file(c, ex, path);
+    snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
+    need_file(c, ex, path);
+    need_file(c, ex, book_chapter_file(ex, ".md"));
+    unsigned hints =
+        file_read(book_chapter_file(ex, ".md"), SOURCE_LIMIT, &task, &e) ? cli_hint_count(buf_str(&task)) : 0;
+    if (hints != 3) problem(c, ex, "%u hints instead of 3", hints);
+    buf_free(&task);
+}
+
+static void collect(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    check_texts(c, ex, owner == 0 || strcmp(ex->chapter, c->list[owner - 1]->chapter) != 0);
+    add_skeleton(c, owner);
+    char **steps = book_steps(ex);
+    bool has_baseline = !ex->baseline;
+    for (char **s = steps; *s; s++) {
+        add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
+        has_baseline |= ex->baseline && !strcmp(*s, ex->baseline);
+    }
+    unsigned nsteps = 0;
+    while (steps[nsteps]) nsteps++;
+    if (nsteps < FEWEST_STEPS || nsteps > MOST_STEPS)
+        problem(c, ex, "%u steps %s-N-….cu in solutions/%s instead of %d to %d", nsteps, ex->name, ex->chapter,
+                FEWEST_STEPS, MOST_STEPS);
+    if (!has_baseline) problem(c, ex, "its baseline '%s' is no step of the ladder", ex->baseline);
+    book_free_list(steps);
+    add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
+    add_mutants(c, owner);
+    add_diluted(c, owner);
+}
+
+/* ---- judging ---- */
+
+/* Why a result came out as it did, in one line. */
+static const char *reason(const struct result *r) {
+    static char line[400];
+    const char *why = r->message;
+    for (unsigned i = r->ncases; i-- > 0;)
+        if (r->cases[i].verdict != V_AC)
+            why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
+    for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
+        if (!r->technique[i].passed) why = r->technique[i].metric;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
+    return line;
+}
+
+static bool says(const struct result *r, const char *word) {
+    for (unsigned i = 0; i < r->ncases; i++)
+        if (r->cases[i].verdict != V_AC && strcasestr(r->cases[i].message, word)) return true;
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        if (!r->technique[i].passed &&
+            (strcasestr(r->technique[i].metric, word) || strcasestr(r->technique[i].name, word)))
+            return true;
+    return strcasestr(r->message, word);
+}
+
+/* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one size and a fault at
+ * another, and either is what the mutant promised. */
+static bool came_to(const struct result *r, const char *code) {
+    bool found = !strcmp(code, verdict_code(r->verdict));
+    for (unsigned i = 0; i < r->ncases; i++) found |= !strcmp(code, verdict_code(r->cases[i].verdict));
+    return found;
+}
+
+/* "WA", "RTE race", "WA|RTE": a verdict or several, then words of the message. */
+static bool as_expected(const struct subject *s, const char *line) {
+    char expect[160], list[64], word[64] = "";
+    snprintf(expect, sizeof expect, "%.*s", (int)strcspn(line, "\r\n"), line);
+    if (sscanf(expect, "%63s %63[^\n]", list, word) < 1) return false;
+    bool found = false;
+    char *rest = NULL;
+    for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest))
+        found |= came_to(&s->result, code);
+    return found && (!word[0] || says(&s->result, word));
+}
+
+static bool judge_mutant(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    static const char mark[] = "// expect: ";
+    const char *text = buf_str(&s->source);
+    if (s->result.verdict == V_AC) return problem(c, ex, "mutant %s passes", s->label), false;
+    if (!text_starts(text, mark))
+        return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
+    const char *expect = text + sizeof mark - 1;
+    if (as_expected(s, expect)) return true;
+    problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect,
+            verdict_code(s->result.verdict), reason(&s->result));
+    return false;
+}
+
+/* Limits of one test stand next to each other. */
+static bool test_passed(const struct result *r, unsigned first, unsigned *next) {
+    bool passed = true;
+    for (*next = first; *next < r->ntechnique && !strcmp(r->technique[*next].name, r->technique[first].name); ++*next)
+        passed &= r->technique[*next].passed;
+    return passed;
+}
+
+static bool judge_diluted(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    const struct result *r = &s->result;
+    if (r->verdict != V_AC && r->verdict != V_PART)
+        return problem(c, ex, "the naive version with idle work beside it is %s: %s", verdict_code(r->verdict), reason(r)), false;
+    for (unsigned i = 0, next; i < r->ntechnique; i = next)
+        if (test_passed(r, i, &next) && !r->technique[i].guard)
+            problem(c, ex, "the goal `%s` is reached by the naive version with idle work beside it: limit a total, not an "
+                    "average (%s)", r->technique[i].name, r->technique[i].metric);
+    return !r->checks.reached;
+}
+
+/* The counters of a step that the ladder's text publishes are those that were counted. */
+static void check_published(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    char path[PATH_MAX + 512];
+    struct buf ladder = {0}, why = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
+    bool readable = file_read(path, SOURCE_LIMIT, &ladder, &e); /* a missing one was reported already */
+    if (readable && !published_agrees(buf_str(&ladder), s->label, &s->result.counters, &why))
+        problem(c, ex, "%s: %.*s", s->label, (int)strcspn(buf_str(&why), "\n"), buf_str(&why));
+    buf_free(&ladder), buf_free(&why);
+}
+
+/* The naive versions: the baseline, and the skeleton where it is correct. */
+static void check_naive(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    bool baseline = s->role == STEP && ex->baseline && !strcmp(s->label, ex->baseline);
+    struct buf why = {0};
+    if (s->role != SKELETON && !baseline) return;
+    if (s->role == SKELETON && s->result.score >= SKELETON_LIMIT)
+        problem(c, ex, "the skeleton gets %.1f points, and must get less than %d", s->result.score, SKELETON_LIMIT);
+    if (!score_rule(&s->result, &why)) {
+        char *rest = NULL;
+        for (char *l = strtok_r(why.data, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+            problem(c, ex, "%s: %s", s->label, l);
+    }
+    buf_free(&why);
+}
+
+/* Does a student who runs the unedited skeleton read which line to look at? */
+static bool points_to_a_line(const struct result *r) {
+    char place[160];
+    snprintf(place, sizeof place, "%s:", r->file);
+    for (unsigned i = 0; i < r->ncases; i++) {
+        const char *at = strstr(r->cases[i].message, place);
+        if (at && strspn(at + strlen(place), "123456789") > 0) return true;
+    }
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        if (!r->technique[i].passed && r->technique[i].line) return true;
+    return false;
+}
+
+static bool judge(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    enum verdict v = s->result.verdict;
+    const char *code = verdict_code(v);
+    bool correct = v == V_AC || v == V_PART;
+    if (correct && (s->role == STEP || s->role == ANSWER)) check_published(c, ex, s);
+    if (correct) check_naive(c, ex, s);
+    if (s->role == SKELETON && v != V_CE && v != V_IE && !points_to_a_line(&s->result))
+        problem(c, ex, "what the skeleton's report finds wrong has no line");
+    if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
+    else if (s->role == SKELETON && v == V_CE)
+        problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
+    else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
+    else if (s->role == STEP && !correct)
+        problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
+    else if (s->role == ANSWER && v != V_AC) problem(c, ex, "the answer is %s: %s", code, reason(&s->result));
+    else if (s->role == DILUTED) return judge_diluted(c, ex, s);
+    else return s->role != MUTANT || judge_mutant(c, ex, s);
+    return false;
+}
+
+static void summarise(struct checkup *c, unsigned owner, unsigned width, struct buf *out) {
+    const struct exercise *ex = c->list[owner];
+    const struct result *skeleton = NULL, *answer = NULL;
+    unsigned mutants = 0, killed = 0, steps = 0;
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct subject *s = &c->subjects[i];
+        if (c->owner[i] != owner) continue;
+        bool ok = judge(c, ex, s);
+        if (s->role == SKELETON) skeleton = &s->result;
+        if (s->role == ANSWER) answer = &s->result;
+        mutants += s->role == MUTANT, killed += s->role == MUTANT && ok, steps += s->role == STEP;
+    }
+    buf_printf(out, "%-*s  ", (int)width, book_id(ex));
+    if (skeleton) buf_printf(out, "%-4s %5.1f  ", verdict_code(skeleton->verdict), skeleton->score);
+    else buf_printf(out, "%-12s", "missing");
+    if (answer) buf_printf(out, "%-4s %5.1f  ", verdict_code(answer->verdict), answer->score);
+    else buf_printf(out, "%-12s", "missing");
+    if (answer && answer->speed.valid && answer->speed.vs_baseline > 0)
+        buf_printf(out, "%7.2f x", answer->speed.vs_baseline);
+    else buf_printf(out, "%9s", "-");
+    buf_printf(out, "  %5u  %4u of %u\n", steps, killed, mutants);
+}
+
+static bool grade_everything(struct checkup *c, struct err *e) {
+    struct grade_options go = options_grade(c->o, c->o->devices[0]);
+    struct result *results = xcalloc(c->n, sizeof *results);
+    c->items = xcalloc(c->n, sizeof *c->items);
+    for (unsigned i = 0; i < c->n; i++)
+        c->items[i] = (struct many_item){.ex = c->list[c->owner[i]],
+                                         .name = c->subjects[i].name,
+                                         .source = &c->subjects[i].source,
+                                         .no_speed = c->subjects[i].role != ANSWER};
+    char what[32];
+    snprintf(what, sizeof what, "%u files", c->n);
+    go.progress = progress_show, go.user = what;
+    bool ok = class_grade_many(c->items, c->n, c->o->jobs, &go, results, e);
+    for (unsigned i = 0; ok && i < c->n; i++) c->subjects[i].result = results[i];
+    free(results);
+    return ok;
+}
+
+static void write_summary(struct checkup *c, struct buf *out) {
+    unsigned width = 8;
+    for (unsigned i = 0; c->list[i]; i++)
+        if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer",
+               "speedup", "steps", "mutants killed");
+    for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
+    buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
+    if (!c->nproblems) return;
+    buf_printf(out, "\n%u rule%s broken:\n", c->nproblems, c->nproblems == 1 ? "" : "s");
+    buf_add(out, c->problems.data, c->problems.size);
+}
+
+static void free_checkup(struct checkup *c) {
+    for (unsigned i = 0; i < c->n; i++) {
+        free(c->subjects[i].label), free(c->subjects[i].name);
+        buf_free(&c->subjects[i].source);
+        result_free(&c->subjects[i].result);
+    }
+    free(c->subjects), free(c->owner), free(c->items), free(c->list);
+    buf_free(&c->problems);
+}
+
+int cmd_verify(const struct options *o) {
+    struct err e = {0};
+    struct options fixed = *o; /* the book's verdicts do not hang on chance */
+    snprintf(fixed.seed, sizeof fixed.seed, "verify");
+    struct checkup c = {.o = &fixed, .list = cli_chosen(o, &e)};
+    if (!c.list) return cli_complain(&e);
+    for (unsigned i = 0; c.list[i]; i++) collect(&c, i);
+    struct buf out = {0};
+    bool ok = grade_everything(&c, &e);
+    progress_clear();
+    if (ok) write_summary(&c, &out);
+    ok = ok && cli_deliver(o, &out, &e);
+    int status = c.nproblems ? EXIT_FAILED : EXIT_PASSED;
+    buf_free(&out);
+    free_checkup(&c);
+    return ok ? status : cli_complain(&e);
+}

@@ -1,0 +1,146 @@
+/* cmd_watch.c — grader watch: grades the exercise at every save. Looks at the file itself, a few times a second, instead
+ * of asking the kernel for events, which network file systems do not send; a new time or size makes it read the
+ * content, and only other content is graded.
+ *
+ * Keys: n next exercise · h hint · l list · c grade again · x reset · q quit. */
+#include "common/file.h"
+#include "common/hash.h"
+#include "grader/cli/commands.h"
+#include "grader/cli/progress.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { PERIOD_MS = 300 };
+
+struct watch {
+    const struct options *o;
+    const struct exercise *ex;
+    struct stat seen;
+    char content[HASH_HEX]; /* "" = grade in any case */
+};
+
+static struct termios cooked;
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int s) { (void)s, interrupted = 1; }
+
+static void raw_keys(bool on) {
+    if (!isatty(0)) return;
+    struct termios raw = cooked;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_cc[VMIN] = 0, raw.c_cc[VTIME] = 0;
+    tcsetattr(0, TCSANOW, on ? &raw : &cooked);
+}
+
+/* The same command line for one exercise, to hand to another command. */
+static int with_exercise(const struct watch *w, int (*command)(const struct options *), const char *name) {
+    char id[160];
+    snprintf(id, sizeof id, "%s", book_id(w->ex));
+    const char *names[] = {id};
+    struct options o = *w->o;
+    o.command = name, o.names = names, o.nnames = 1;
+    return command(&o);
+}
+
+static bool changed(struct watch *w) {
+    struct stat now;
+    const char *path = cli_student_file(w->o, w->ex);
+    if (stat(path, &now) < 0) return false; /* an editor may be replacing it */
+    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec &&
+                now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec && now.st_size == w->seen.st_size &&
+                now.st_ino == w->seen.st_ino;
+    if (same && w->content[0]) return false;
+    struct buf text = {0};
+    struct err e = {0};
+    struct hash h;
+    char content[HASH_HEX];
+    bool read = file_read(path, SOURCE_LIMIT, &text, &e);
+    hash_start(&h);
+    hash_add(&h, text.data, text.size);
+    hash_hex(&h, content);
+    buf_free(&text);
+    if (!read) return false;
+    w->seen = now;
+    bool other = strcmp(content, w->content) != 0;
+    strcpy(w->content, content);
+    return other;
+}
+
+static void grade_now(struct watch *w) {
+    if (isatty(1)) fputs("\033[2J\033[H", stdout);
+    with_exercise(w, cmd_run, "run");
+    printf("watching %s%s\n", cli_student_file(w->o, w->ex),
+           isatty(0) ? "   keys: n next · h hint · l list · c again · x reset · q quit" : "");
+    fflush(stdout);
+}
+
+static bool passed(const struct exercise *ex) {
+    struct progress p;
+    progress_load(ex, &p);
+    return !strcmp(p.verdict, "AC");
+}
+
+/* The first exercise after `from` that is not passed, going round; the one after it if all are. */
+static const struct exercise *next_of(const struct exercise *from) {
+    unsigned n = book_count(), at = 0;
+    while (at < n && book_at(at) != from) at++;
+    for (unsigned i = 1; i <= n; i++)
+        if (!passed(book_at((at + i) % n))) return book_at((at + i) % n);
+    return book_at((at + 1) % n);
+}
+
+static void go_to(struct watch *w, const struct exercise *ex) {
+    w->ex = ex;
+    w->content[0] = 0;
+}
+
+/* False: quit. */
+static bool key(struct watch *w, char c) {
+    struct options all = *w->o;
+    all.nnames = 0;
+    switch (c) {
+    case 'n': go_to(w, next_of(w->ex)); return true;
+    case 'h': with_exercise(w, cmd_hint, "hint"); return true;
+    case 'l': cmd_list(&all); return true;
+    case 'c': w->content[0] = 0; return true;
+    case 'x': with_exercise(w, cmd_reset, "reset"); return true;
+    case 'q': return false;
+    default: return true;
+    }
+}
+
+static bool wait_for_key(struct watch *w) {
+    struct pollfd p = {.fd = isatty(0) ? 0 : -1, .events = POLLIN};
+    char c;
+    if (poll(&p, 1, PERIOD_MS) <= 0) return true;
+    if (read(0, &c, 1) != 1) return false;
+    return key(w, c);
+}
+
+int cmd_watch(const struct options *o) {
+    struct err e = {0};
+    struct watch w = {.o = o};
+    if (o->nnames) w.ex = cli_chosen_one(o, &e);
+    else if (book_count()) w.ex = passed(book_at(0)) ? next_of(book_at(0)) : book_at(0);
+    if (!w.ex && e.kind == ERR_NONE) err_set(&e, ERR_INPUT, "there are no exercises in chapters/");
+    if (!w.ex) return cli_complain(&e);
+    if (o->output || o->format != FORMAT_TEXT)
+        return err_set(&e, ERR_INPUT, "watch writes to the terminal only"), cli_complain(&e);
+    if (isatty(0)) tcgetattr(0, &cooked);
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    raw_keys(true);
+    while (!interrupted) {
+        if (changed(&w)) grade_now(&w);
+        if (!wait_for_key(&w)) break;
+    }
+    raw_keys(false);
+    puts("");
+    return EXIT_PASSED;
+}

@@ -1,0 +1,89 @@
+/* shared.c — what the commands have in common: choosing exercises, progress, where reports go. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/cli/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int cli_complain(const struct err *e) {
+    progress_clear();
+    fprintf(stderr, "grader: %s\n", e->text);
+    return e->kind == ERR_INPUT ? EXIT_USAGE : EXIT_BROKEN;
+}
+
+const struct exercise **cli_chosen(const struct options *o, struct err *e) {
+    const struct exercise **all = xcalloc(book_count() + 1, sizeof *all);
+    for (unsigned i = 0, n = 0; i < (o->nnames ? o->nnames : book_count()); i++) {
+        const struct exercise **found = o->nnames ? book_find(o->names[i], e) : NULL;
+        if (o->nnames && !found) return free(all), NULL;
+        for (unsigned k = 0; k == 0 || (found && found[k]); k++) {
+            const struct exercise *ex = found ? found[k] : book_at(i);
+            bool twice = false;
+            for (unsigned j = 0; j < n; j++) twice |= all[j] == ex;
+            if (!twice) all[n++] = ex;
+        }
+        free(found);
+    }
+    if (!all[0]) err_set(e, ERR_INPUT, "there are no exercises in chapters/");
+    return all[0] ? all : (free(all), NULL);
+}
+
+const struct exercise *cli_chosen_one(const struct options *o, struct err *e) {
+    if (o->nnames != 1)
+        return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
+    const struct exercise **found = book_find(o->names[0], e), *one = found ? found[0] : NULL;
+    if (one && found[1])
+        err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s", o->names[0],
+                found[0]->name),
+            one = NULL;
+    free(found);
+    return one;
+}
+
+struct report_style cli_style_for(int fd) {
+    struct winsize w;
+    const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    bool tty = isatty(fd), dumb = terminal && !strcmp(terminal, "dumb");
+    struct report_style s = {.colour = tty && !dumb && !(no_color && *no_color), .width = 100};
+    if (tty && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40) s.width = w.ws_col;
+    return s;
+}
+
+static bool shown;
+
+void progress_show(void *user, const char *step) {
+    if (!isatty(2)) return;
+    fprintf(stderr, "\r\033[K%.60s: %.60s", (const char *)user, step);
+    shown = true;
+}
+
+void progress_clear(void) {
+    if (shown) fputs("\r\033[K", stderr);
+    shown = false;
+}
+
+bool cli_deliver(const struct options *o, const struct buf *text, struct err *e) {
+    if (o->output) return file_write(o->output, buf_str(text), text->size, e);
+    progress_clear();
+    size_t n = fwrite(buf_str(text), 1, text->size, stdout);
+    return (n == text->size && fflush(stdout) == 0) ||
+           err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
+}
+
+int cli_exit_status(const struct result *results, unsigned n) {
+    int status = EXIT_PASSED;
+    for (unsigned i = 0; i < n; i++) {
+        if (results[i].verdict == V_IE) return EXIT_BROKEN;
+        if (results[i].verdict != V_AC) status = EXIT_FAILED;
+    }
+    return status;
+}
+
+const char *cli_student_file(const struct options *o, const struct exercise *ex) {
+    return o->file ? o->file : book_chapter_file(ex, ".cu");
+}

@@ -1,0 +1,52 @@
+/* dilute.c — see dilute.h. The naive source keeps its entry under another name; a new entry of the exercise's own signature
+ * calls it, then works idly. A preprocessor macro renames: whatever the entry looks like, it is found. */
+#include "grader/cli/dilute.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+static const char *const type_names[] = {
+#define X(id, type, name) [id] = name,
+    EX_TYPES(X)
+#undef X
+};
+
+/* "const float *in, int n" with types, "in, n" without. */
+static void arguments(const struct exercise *ex, bool with_types, struct buf *out) {
+    for (unsigned i = 0; i < ex->nargs; i++) {
+        const struct ex_arg *a = &ex->args[i];
+        if (i) buf_puts(out, ", ");
+        if (with_types)
+            buf_printf(out, "%s%s %s", a->role == EX_IN ? "const " : "", type_names[a->type],
+                       a->role == EX_SCALAR ? "" : "*");
+        buf_puts(out, a->name);
+    }
+}
+
+/* "n == 131072 && ": the technique case's dimensions, as far as the entry is told. */
+static void condition(const struct exercise *ex, struct buf *out) {
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].role == EX_SCALAR && !ex->args[i].value)
+            buf_printf(out, "%s == %ld && ", ex->args[i].name, ex->technique_case.dim[ex->args[i].dim]);
+    buf_puts(out, "true");
+}
+
+bool dilute_source(const struct exercise *ex, const struct buf *naive, struct buf *out, struct err *e) {
+    const char *entry = book_entry(ex);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.4000s/grader/template/dilution.cuh", book_root());
+    buf_printf(out, "#define %s diluted_entry\n", entry);
+    buf_add(out, naive->data, naive->size);
+    buf_printf(out, "\n#undef %s\n", entry);
+    if (!file_read(path, 1 << 16, out, e)) return false;
+    buf_printf(out, "\nextern \"C\" void %s(", entry);
+    arguments(ex, true, out);
+    buf_puts(out, ") {\n    dilution_call(diluted_entry, ");
+    arguments(ex, false, out);
+    buf_puts(out, ");\n    if (");
+    condition(ex, out);
+    buf_puts(out, ") dilution_run();\n}\n");
+    return true;
+}

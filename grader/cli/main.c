@@ -1,0 +1,48 @@
+/* main.c — the grader's command line; each command is in a file of its own, listed in commands.h. */
+#include "grader/cli/commands.h"
+#include "grader/jail/jail.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool jail;
+    int (*run)(const struct options *);
+} commands[] = {
+#define X(name, jail) {#name, jail, cmd_##name},
+    COMMANDS(X)
+#undef X
+};
+
+static int dispatch(const struct options *o, bool jail, int (*run)(const struct options *)) {
+    struct err e = {0};
+    if (o->no_jail) jail_disable();
+    if (!book_open(&e)) return cli_complain(&e);
+    if (jail && !jail_probe(&e)) return cli_complain(&e);
+    return run(o);
+}
+
+/* A command's name as it is typed: gpu-report for gpu_report. */
+static bool is_named(const char *name, const char *typed) {
+    while (*name && (*name == *typed || (*name == '_' && *typed == '-'))) name++, typed++;
+    return !*name && !*typed;
+}
+
+int main(int argc, char **argv) {
+    struct options o;
+    struct err e = {0};
+    signal(SIGPIPE, SIG_IGN);
+    if (!options_parse(&o, argc, argv, &e)) {
+        cli_complain(&e);
+        if (argc < 2) fputs("\n", stderr), fputs(options_usage(), stderr);
+        else if (e.kind == ERR_INPUT) fputs("        (see: grader --help)\n", stderr);
+        return e.kind == ERR_INPUT ? EXIT_USAGE : EXIT_BROKEN;
+    }
+    if (o.help || !strcmp(o.command, "help")) return fputs(options_usage(), stdout), EXIT_PASSED;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (is_named(commands[i].name, o.command)) return dispatch(&o, commands[i].jail, commands[i].run);
+    err_set(&e, ERR_INPUT, "'%.60s' is no command (see: grader --help)", o.command);
+    return cli_complain(&e);
+}

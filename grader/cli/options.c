@@ -1,0 +1,170 @@
+/* options.c — see options.h. */
+#include "grader/cli/options.h"
+#include "grader/grade/gpu_device.h"
+#include "common/text.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+static const char usage[] =
+    "usage: grader COMMAND [EXERCISE...] [options]\n"
+    "\n"
+    "  list                  chapters, exercises, progress\n"
+    "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
+    "  profile EXERCISE      your source, line by line, with what each line costs\n"
+    "  hint EXERCISE         the next hint\n"
+    "  solution EXERCISE     the model answer and the steps that lead to it\n"
+    "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"
+    "  watch [EXERCISE]      grade at every save\n"
+    "  batch DIR...          a class of submissions: a folder for each student\n"
+    "  verify [EXERCISE...]  is the book in order?\n"
+    "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
+    "  selftest              is this machine fit to measure? with --device gpu\n"
+    "  gpu-report FOLDER     all that has a GPU as its subject, into a folder; with --device gpu\n"
+    "  gpu-build [CC]        compile what gpu-report wants, to be carried to a machine without a compiler\n"
+    "\n"
+    "EXERCISE is 02-coalescing/transpose, coalescing/transpose, transpose, or a chapter such as "
+    "02-coalescing.\n"
+    "\n"
+    "  --file F.cu           grade this file instead of the one in chapters/\n"
+    "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
+    "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
+    "  --format FORMAT       text, json; csv for batch; gradescope for run\n"
+    "  --output F            write the report to F\n"
+    "  --count-modelled-speed  let the modelled speed count for the score\n"
+    "  --threads N           threads of the simulated GPU\n"
+    "  --jobs N              submissions or exercises graded at the same time\n"
+    "  --exercise E          batch: only this exercise\n"
+    "  --all                 hint: all hints seen so far\n"
+    "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
+    "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
+    "  --no-jail             run code without protection; the report says so\n"
+    "\n"
+    "Exit status: 0 all passed, 1 some did not, 2 wrong usage, 3 the grader could not grade.\n";
+
+const char *options_usage(void) { return usage; }
+
+enum {
+    OPT_FILE = 256,
+    OPT_DEVICE,
+    OPT_SEED,
+    OPT_FORMAT,
+    OPT_OUTPUT,
+    OPT_COUNT,
+    OPT_THREADS,
+    OPT_JOBS,
+    OPT_TREE,
+    OPT_NO_JAIL,
+    OPT_ALL,
+    OPT_VERBOSE,
+    OPT_EXERCISE
+};
+
+static const struct option known[] = {
+    {"file", required_argument, NULL, OPT_FILE},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"output", required_argument, NULL, OPT_OUTPUT},
+    {"count-modelled-speed", no_argument, NULL, OPT_COUNT},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"working-tree", no_argument, NULL, OPT_TREE},
+    {"no-jail", no_argument, NULL, OPT_NO_JAIL},
+    {"all", no_argument, NULL, OPT_ALL},
+    {"verbose", no_argument, NULL, OPT_VERBOSE},
+    {"exercise", required_argument, NULL, OPT_EXERCISE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool add_device(struct options *o, const char *s, struct err *e) {
+    if (o->ndevices == MAX_DEVICES) return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
+    const char *name = !strcmp(s, "sim") ? "h200" : text_starts(s, "sim:") ? s + 4 : NULL;
+    bool real = !strcmp(s, "gpu");
+    const struct gpu_device *d = real ? gpu_device_present(e) : name ? device_find(name) : NULL;
+    if (d) o->devices[o->ndevices++] = d;
+    if (d || real) return d;
+    struct buf list = {0};
+    for (unsigned i = 0; device_at(i); i++) buf_printf(&list, " sim:%s", device_at(i)->name);
+    err_set(e, ERR_INPUT, "--device '%.60s' is unknown; there are: sim%s", s, buf_str(&list));
+    buf_free(&list);
+    return false;
+}
+
+static bool parse_number(const char *option, const char *s, unsigned *out, struct err *e) {
+    char *end;
+    unsigned long v = strtoul(s, &end, 10);
+    if (*s < '0' || *s > '9' || *end || v < 1 || v > 256)
+        return err_set(e, ERR_INPUT, "--%s takes a number from 1 to 256, not '%.40s'", option, s);
+    *out = (unsigned)v;
+    return true;
+}
+
+static bool parse_format(struct options *o, const char *s, struct err *e) {
+    static const char *const names[] = {[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
+                                        [FORMAT_GRADESCOPE] = "gradescope"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
+    return err_set(e, ERR_INPUT, "--format '%.40s' is unknown; there are text, json, csv (batch) and gradescope (run)", s);
+}
+
+static bool parse_seed(struct options *o, const char *s, struct err *e) {
+    if (!*s || strlen(s) >= sizeof o->seed)
+        return err_set(e, ERR_INPUT, "--seed takes 1 to %zu characters", sizeof o->seed - 1);
+    strcpy(o->seed, s);
+    return true;
+}
+
+static bool take(struct options *o, int option, struct err *e) {
+    switch (option) {
+    case OPT_FILE: o->file = optarg; return true;
+    case OPT_EXERCISE: o->exercise = optarg; return true;
+    case OPT_OUTPUT: o->output = optarg; return true;
+    case OPT_COUNT: return o->count_modelled = true;
+    case OPT_TREE: return o->working_tree = true;
+    case OPT_NO_JAIL: return o->no_jail = true;
+    case OPT_ALL: return o->all = true;
+    case OPT_VERBOSE: return o->verbose = true;
+    case OPT_DEVICE: return add_device(o, optarg, e);
+    case OPT_SEED: return parse_seed(o, optarg, e);
+    case OPT_FORMAT: return parse_format(o, optarg, e);
+    case OPT_THREADS: return parse_number("threads", optarg, &o->workers, e);
+    case OPT_JOBS: return parse_number("jobs", optarg, &o->jobs, e);
+    case 'h': return o->help = true;
+    default: return err_set(e, ERR_INTERNAL, "option %d", option);
+    }
+}
+
+static void draw_seed(struct options *o) {
+    unsigned char bytes[16];
+    if (o->seed[0]) return;
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) die("the system gives no random numbers");
+    for (unsigned i = 0; i < sizeof bytes; i++) sprintf(o->seed + 2 * i, "%02x", bytes[i]);
+}
+
+bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
+    *o = (struct options){0};
+    opterr = 0;
+    for (int option; (option = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+        if (option == '?')
+            return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value", argv[optind - 1]);
+        if (!take(o, option, e)) return false;
+    }
+    if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");
+    if (!o->devices[0]) die("the default device h200 is missing");
+    draw_seed(o);
+    if (optind < argc) o->command = argv[optind++];
+    o->names = (const char *const *)argv + optind;
+    o->nnames = (unsigned)(argc - optind);
+    if (o->help || o->command) return true;
+    return err_set(e, ERR_INPUT, "no command given");
+}
+
+struct grade_options options_grade(const struct options *o, const struct gpu_device *d) {
+    return (struct grade_options){
+        .device = d, .seed = o->seed, .workers = o->workers, .count_modelled = o->count_modelled};
+}

@@ -1,0 +1,29 @@
+/* options.h — the grader's command line. */
+#pragma once
+#include "common/err.h"
+#include "grader/grade/grade.h"
+
+#include <stdbool.h>
+
+enum { MAX_DEVICES = 16, EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BROKEN = 3 };
+
+enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_GRADESCOPE };
+
+struct options {
+    const char *command;
+    const char *const *names; /* what follows it */
+    unsigned nnames;
+    const struct gpu_device *devices[MAX_DEVICES];
+    unsigned ndevices;
+    const char *file, *output, *exercise;
+    char seed[65];
+    enum report_format format;
+    bool no_jail, count_modelled, working_tree, all, verbose, help;
+    unsigned workers; /* simulator threads; 0 = one for each core */
+    unsigned jobs;    /* submissions graded at the same time; 0 = one for each core */
+};
+
+/* False with a message for the user. `--seed` that is missing is drawn from the system. */
+bool options_parse(struct options *o, int argc, char **argv, struct err *e);
+const char *options_usage(void);
+struct grade_options options_grade(const struct options *o, const struct gpu_device *d);

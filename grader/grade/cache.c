@@ -1,0 +1,110 @@
+/* cache.c — see cache.h. An entry is its payload followed by the payload's SHA-256 as 64 hex digits. */
+#include "grader/grade/cache.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ENTRY_LIMIT = 256 << 20, DIGEST = HASH_HEX - 1 };
+
+static void digest(const void *data, size_t size, char out[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_add(&h, data, size);
+    hash_hex(&h, out);
+}
+
+static bool folder_of(const char *kind, char *out, size_t size) {
+    return snprintf(out, size, "%s/cache/%s", book_build(), kind) < (int)size;
+}
+
+bool cache_get(const char *kind, const char key[HASH_HEX], struct buf *out) {
+    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
+    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key)) return false;
+    struct err e = {0};
+    size_t before = out->size;
+    if (file_exists(path) && file_read(path, ENTRY_LIMIT, out, &e) && out->size - before >= DIGEST) {
+        size_t payload = out->size - before - DIGEST;
+        digest(out->data + before, payload, sum);
+        if (!memcmp(sum, out->data + before + payload, DIGEST)) {
+            out->size = before + payload;
+            out->data[out->size] = 0;
+            return true;
+        }
+        unlink(path);
+    }
+    out->size = before;
+    return false;
+}
+
+static bool write_all(int fd, const char *data, size_t size) {
+    for (ssize_t n; size; data += n, size -= (size_t)n) {
+        n = write(fd, data, size);
+        if (n < 0 && errno == EINTR) n = 0;
+        if (n < 0) return false;
+    }
+    return true;
+}
+
+/* The name is given last. Where another grader was first, its entry is as good as ours. */
+static bool publish(int fd, const char *path) {
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
+}
+
+void cache_put(const char *kind, const char key[HASH_HEX], const void *data, size_t size) {
+    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
+    struct err e = {0};
+    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
+        !dir_make(folder, &e))
+        return;
+    digest(data, size, sum);
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd >= 0) {
+        if (write_all(fd, data, size) && write_all(fd, sum, DIGEST)) publish(fd, path);
+        close(fd);
+        return;
+    }
+    struct buf whole = {0}; /* a file system without unnamed files */
+    buf_add(&whole, data, size);
+    buf_add(&whole, sum, DIGEST);
+    file_write(path, whole.data, whole.size, &e);
+    buf_free(&whole);
+}
+
+/* The linker's build id, a hash of the program's content; without one, the file's size and time. */
+static int find_build_id(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    struct buf *id = data;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_NOTE) continue;
+        const char *at = (const char *)(info->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
+        while (at + sizeof(ElfW(Nhdr)) <= end) {
+            const ElfW(Nhdr) *note = (const void *)at;
+            const char *desc = at + sizeof *note + ((note->n_namesz + 3) & ~3u);
+            if (note->n_type == NT_GNU_BUILD_ID) buf_add(id, desc, note->n_descsz);
+            at = desc + ((note->n_descsz + 3) & ~3u);
+        }
+    }
+    return 1; /* the first object is the program itself */
+}
+
+void cache_add_grader(struct hash *h) {
+    struct buf id = {0};
+    dl_iterate_phdr(find_build_id, &id);
+    struct stat st = {0};
+    if (id.size == 0 && stat("/proc/self/exe", &st) == 0)
+        buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
+    hash_add(h, id.data, id.size);
+    buf_free(&id);
+}

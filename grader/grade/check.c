@@ -1,0 +1,261 @@
+/* check.c — runs an exercise's Check suite inside the grader (CK_NOFORK) and implements what its tests call
+ * (common/exercise.h). A test's failure is a message for the student; the results are kept apart as they come,
+ * and Check's own list, read afterwards, adds what failed by other means, such as a plain ck_assert. */
+#include "common/text.h"
+#include "grader/grade/grading.h"
+#include "grader/grade/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct grading *now; /* Check's tests get no argument of ours */
+
+const struct exercise *ex_current(void) { return now->ex; }
+
+/* ---- what is still to do ---- */
+
+/* The first line after `after` that says `// TODO`; 0 = none. */
+static unsigned todo_line(const struct buf *source, unsigned after, const char **text) {
+    static const char mark[] = "// TODO";
+    unsigned n = 1;
+    for (const char *s = buf_str(source); *s; n++) {
+        size_t length = strcspn(s, "\n");
+        *text = memmem(s, length, mark, sizeof mark - 1);
+        if (*text && n > after) return n;
+        s += length + (s[length] == '\n');
+    }
+    return 0;
+}
+
+/* Where nothing right comes out, what was left to do is the first thing to look at. */
+static void point_to_todo(const struct result *r, struct buf *message) {
+    enum { MOST = 3 };
+    const char *text;
+    for (unsigned n = 0, i = 0; i < MOST && (n = todo_line(&r->source, n, &text)) != 0; i++) {
+        buf_printf(message, "\n%s:%u still says ", r->file, n);
+        text_clean(message, text, strcspn(text, "\n"), 200);
+    }
+}
+
+/* ---- correctness ---- */
+
+static struct case_result *add_case(struct grading *g) {
+    struct result *r = g->r;
+    if (r->ncases == g->ncases_room) {
+        g->ncases_room = g->ncases_room ? 2 * g->ncases_room : 16;
+        struct case_result *more = arena_array(&r->arena, struct case_result, g->ncases_room);
+        if (r->ncases) memcpy(more, r->cases, r->ncases * sizeof *more);
+        r->cases = more;
+    }
+    return &r->cases[r->ncases++];
+}
+
+static void progress(struct grading *g, const char *format, const char *what) {
+    char text[160];
+    if (!g->o->progress) return;
+    snprintf(text, sizeof text, format, what);
+    g->o->progress(g->o->user, text);
+}
+
+/* The registers are known by the time the second case starts; the first ran beside ptxas. */
+static void finish_ptxas(struct grading *g) {
+    if (g->ptxas_job) ptxas_finish(g->ptxas_job, &g->ptxas);
+    g->ptxas_job = NULL;
+}
+
+enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
+                        struct tally *keep) {
+    struct buf name = {0};
+    struct case_run run;
+    problem_case_name(g->ex, c, &name);
+    buf_puts(&name, suffix);
+    progress(g, "%s", buf_str(&name));
+    if (plan.occupancy) finish_ptxas(g);
+    plan.index = g->next_index++;
+    session_case(g->session, c, &plan, &run);
+    finish_ptxas(g);
+    struct buf message = {0};
+    text_clean(&message, buf_str(&run.message), run.message.size,
+               4096); /* names in it are the submission's */
+    text_demangle(&message);
+    text_replace(&message, "/work/", ""); /* where the file lay in the jail */
+    bool first = g->r->ncases == 0 || g->r->cases[g->r->ncases - 1].verdict == V_AC;
+    if (run.verdict == V_WA && first) point_to_todo(g->r, &message);
+    *add_case(g) =
+        (struct case_result){.group = "correctness",
+                             .verdict = run.verdict,
+                             .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
+                             .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
+    buf_free(&name);
+    buf_free(&message);
+    enum verdict v = run.verdict;
+    bool costly = v == V_TLE || v == V_SEC || v == V_OLE || v == V_MLE || v == V_IE;
+    if (costly || session_finished(g->session)) g->stopped = true;
+    if (keep && v == V_AC) {
+        *keep = run.tally;
+        run.tally = (struct tally){0};
+    }
+    session_case_free(&run);
+    return v;
+}
+
+void ex_check_case(const struct ex_case *c) {
+    if (now->stopped) ck_abort_msg("not run");
+    if (check_case(now, c, grade_plan_correctness, "", NULL) != V_AC)
+        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name,
+                     now->r->cases[now->r->ncases - 1].message);
+}
+
+/* ---- technique ---- */
+
+static const struct metric *find_metric(const char *name) {
+    const struct metric *m = metric_find(name);
+    if (!m) die("%s: no metric or counter is called '%s'", now->ex->name, name);
+    return m;
+}
+
+static char *test_title(struct grading *g) {
+    const char *name = tcase_name();
+    char *title = arena_strndup(&g->r->arena, name ? name : "", name ? strlen(name) : 0);
+    for (char *p = title; *p; p++)
+        if (*p == '_') *p = ' ';
+    return title;
+}
+
+static struct technique_result *add_technique(struct grading *g) {
+    struct result *r = g->r;
+    if (r->ntechnique == g->ntechnique_room) {
+        g->ntechnique_room = g->ntechnique_room ? 2 * g->ntechnique_room : 8;
+        struct technique_result *more = arena_array(&r->arena, struct technique_result, g->ntechnique_room);
+        if (r->ntechnique) memcpy(more, r->technique, r->ntechnique * sizeof *more);
+        r->technique = more;
+    }
+    return &r->technique[r->ntechnique++];
+}
+
+/* File names come from the device code, where #line may have put anything. */
+const char *grade_clean_name(struct arena *a, const char *name) {
+    struct buf b = {0};
+    text_name(&b, name);
+    const char *kept = arena_strndup(a, buf_str(&b), b.size < 200 ? b.size : 200);
+    buf_free(&b);
+    return kept;
+}
+
+/* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1. */
+static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
+                  const char *reason) {
+    const struct metric *m = find_metric(name);
+    double value = metric_value(m, &now->tally) / per, slack = 1e-9 * (bound < 0 ? -bound : bound);
+    struct technique_result *t = add_technique(now);
+    struct arena *a = &now->r->arena;
+    *t = (struct technique_result){.name = test_title(now),
+                                   .guard = now->group == GROUP_GUARDS,
+                                   .metric = arena_strndup(a, name, strlen(name)),
+                                   .value = value,
+                                   .limit = bound,
+                                   .at_most = at_most,
+                                   .reason = arena_strndup(a, reason, strlen(reason)),
+                                   .file = ""};
+    t->unit = unit ? arena_strndup(a, unit, strlen(unit)) : NULL;
+    t->passed = at_most ? value <= bound + slack : value >= bound - slack;
+    const char *todo;
+    const struct tally_line *l = metric_line(m, &now->tally, now->r->file, per, bound, at_most);
+    if (l) t->file = grade_clean_name(a, l->file), t->line = l->line;
+    else if (!t->passed && (t->line = todo_line(&now->r->source, 0, &todo))) t->file = now->r->file;
+    if (!t->passed) ck_abort_msg("%s is %.6g, the limit is %.6g: %s", name, value, bound, reason);
+}
+
+void ex_at_most(const char *metric, double bound, const char *reason) {
+    limit(metric, 1, NULL, bound, true, reason);
+}
+void ex_at_least(const char *metric, double bound, const char *reason) {
+    limit(metric, 1, NULL, bound, false, reason);
+}
+void ex_at_most_per(const char *counter, double per, const char *unit, double bound, const char *reason) {
+    limit(counter, per, unit, bound, true, reason);
+}
+void ex_at_least_per(const char *counter, double per, const char *unit, double bound, const char *reason) {
+    limit(counter, per, unit, bound, false, reason);
+}
+double ex_metric(const char *metric) { return metric_value(find_metric(metric), &now->tally); }
+unsigned ex_launches(void) { return now->tally.launches; }
+
+double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes) {
+    const struct gpu_device *d = grade_device();
+    if (shared_bytes > d->shared_per_block) return 0;
+    unsigned warps = device_blocks_per_sm(d, threads, registers, shared_bytes, NULL) * ((threads + 31) / 32);
+    return (double)warps / d->warps_per_sm;
+}
+
+/* ---- running ---- */
+
+/* True where this failure is in the student's results already. */
+static bool told(const struct grading *g, const char *message) {
+    for (unsigned i = 0; i < g->r->ncases; i++)
+        if (g->r->cases[i].verdict != V_AC &&
+            !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
+            return true;
+    for (unsigned i = 0; i < g->r->ntechnique; i++)
+        if (!g->r->technique[i].passed && strstr(message, g->r->technique[i].metric)) return true;
+    return !strcmp(message, "not run");
+}
+
+static void add_failure(struct grading *g, const char *message) {
+    const char *text = arena_strndup(&g->r->arena, message, strlen(message));
+    if (g->group != GROUP_CORRECTNESS)
+        *add_technique(g) = (struct technique_result){.name = "test",
+                                                      .metric = "",
+                                                      .reason = text,
+                                                      .file = "",
+                                                      .at_most = true,
+                                                      .guard = g->group == GROUP_GUARDS};
+    else
+        *add_case(g) =
+            (struct case_result){.group = "correctness", .name = "test", .verdict = V_WA, .message = text};
+}
+
+/* Counts passed and failed tests of the group. */
+static void read_results(struct grading *g, SRunner *runner, unsigned *tests, unsigned *passed) {
+    TestResult **results = srunner_results(runner);
+    int n = srunner_ntests_run(runner);
+    for (int i = 0; i < n; i++) {
+        bool ok = tr_rtype(results[i]) == CK_PASS;
+        const char *message = tr_msg(results[i]) ? tr_msg(results[i]) : "";
+        ++*tests;
+        *passed += ok;
+        if (!ok && !told(g, message)) add_failure(g, message);
+    }
+    free(results);
+}
+
+/* Check frees a suite with its runner, so each group gets suites of its own. */
+static void run_group(struct grading *g, enum group group, unsigned *tests, unsigned *passed) {
+    static const char *const names[GROUPS] = {"correctness", "goals", "guards"};
+    Suite *suite = suite_create(g->ex->name);
+    TCase *groups[GROUPS];
+    for (unsigned i = 0; i < GROUPS; i++) suite_add_tcase(suite, groups[i] = tcase_create(names[i]));
+    g->ex->tests(groups[GROUP_CORRECTNESS], groups[GROUP_GOALS], groups[GROUP_GUARDS]);
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    now = g;
+    g->group = group;
+    srunner_run(runner, g->ex->name, names[group], CK_SILENT);
+    read_results(g, runner, tests, passed);
+    now = NULL;
+    srunner_free(runner);
+}
+
+bool check_run(struct grading *g) {
+    unsigned tests = 0, passed = 0;
+    run_group(g, GROUP_CORRECTNESS, &tests, &passed);
+    if (passed < tests) return false;
+    /* The sizes that are counted and timed have to come out right too: see threats such as code that looks at the size. */
+    if (check_case(g, &g->ex->technique_case, grade_plan_technique, " (counted)", &g->tally) != V_AC) return false;
+    progress(g, "%s", "technique");
+    struct check_counts *n = &g->r->checks;
+    run_group(g, GROUP_GOALS, &n->goals, &n->reached);
+    run_group(g, GROUP_GUARDS, &n->guards, &n->kept);
+    return true;
+}

@@ -1,0 +1,166 @@
+/* grade.c — see grade.h. */
+#include "grader/grade/grading.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book/book.h"
+#include "grader/grade/score.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct case_plan grade_plan_correctness = {
+    .rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
+const struct case_plan grade_plan_technique = {
+    .rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
+/* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
+const struct case_plan grade_plan_timed = {
+    .rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true, .sample_warps = 1024};
+
+void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
+    const char *base = path_base(path);
+    bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
+    for (const char *p = base; plain && *p; p++)
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+                strchr("._-+", *p);
+    if (plain) snprintf(out, size, "%s", base);
+    else snprintf(out, size, "%s.cu", ex->name);
+}
+
+const struct gpu_device *grade_device(void) {
+    return device_find("h200");
+}
+
+/* ---- one attempt ---- */
+
+static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
+
+static void not_built(struct grading *g) {
+    struct result *r = g->r;
+    r->verdict = V_CE;
+    struct buf text = {0};
+    if (g->build.why) buf_printf(&text, "%s\n", g->build.why);
+    buf_puts(&text, buf_str(&g->build.messages));
+    if (!text.size) buf_puts(&text, "the compiler gave no message");
+    while (text.size && text.data[text.size - 1] == '\n') text.data[--text.size] = 0;
+    r->message = keep(r, buf_str(&text));
+    buf_free(&text);
+}
+
+static void keep_counters(struct grading *g) {
+    struct result *r = g->r;
+    r->has_counters = true;
+    r->counters = g->tally.counters;
+    r->occupancy = g->tally.occupancy;
+    r->lines = arena_array(&r->arena, struct line_result, g->tally.nlines);
+    for (unsigned i = 0; i < g->tally.nlines; i++) {
+        struct tally_line *l = &g->tally.lines[i];
+        r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters};
+    }
+}
+
+void grade_keep_kernels(struct result *r, const struct ptxas *p) {
+    r->kernels = arena_array(&r->arena, struct kernel_result, p->n);
+    r->nkernels = 0;
+    for (unsigned i = 0; i < p->n; i++) {
+        struct buf name = {0};
+        buf_puts(&name, p->kernels[i].name);
+        text_demangle(&name);
+        r->kernels[r->nkernels++] = (struct kernel_result){grade_clean_name(&r->arena, buf_str(&name)),
+                                                           p->kernels[i].registers, p->kernels[i].spill_bytes};
+        buf_free(&name);
+    }
+}
+
+static void join_cases(struct result *r) {
+    r->verdict = V_AC;
+    for (unsigned i = 0; i < r->ncases; i++) r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
+    if (r->verdict == V_AC) r->verdict = V_IE; /* something failed, and no case says what */
+}
+
+static void withhold(struct result *r, const char *why) {
+    struct buf text = {0};
+    buf_printf(&text, "withheld for a person to look at: %s", why);
+    r->verdict = verdict_join(r->verdict, V_FLAG);
+    r->score = 0;
+    r->message = keep(r, buf_str(&text));
+    buf_free(&text);
+}
+
+static void evaluate(struct grading *g) {
+    if (!check_run(g)) {
+        join_cases(g->r);
+        return;
+    }
+    keep_counters(g);
+    grade_keep_kernels(g->r, &g->ptxas);
+    if (!g->o->no_speed && !speed_run(g)) {
+        join_cases(g->r);
+        return;
+    }
+    score_points(g->r, g->o->count_modelled);
+    if (g->unstable) g->r->verdict = V_UNSTABLE;
+    if (g->implausible[0]) withhold(g->r, g->implausible);
+}
+
+static void grader_failed(struct result *r, const struct err *e) {
+    r->verdict = V_IE;
+    r->message = keep(r, e->text);
+}
+
+static void run_built(struct grading *g) {
+    struct err e = {0};
+    const struct gpu_device *d = grade_device();
+    struct session_options so = {.device = d, .seed = g->o->seed, .workers = g->o->workers, .registers = &g->ptxas};
+    g->session = session_open(g->ex, &g->build, &so, &e);
+    if (!g->session) {
+        grader_failed(g->r, &e);
+        return;
+    }
+    g->ptxas_job = ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor);
+    evaluate(g);
+    if (g->ptxas_job) ptxas_finish(g->ptxas_job, &g->ptxas);
+    session_log(g->session, &g->r->log);
+    session_close(g->session);
+}
+
+static void attempt(const struct exercise *ex, const char *name, const void *source, size_t size,
+                    const struct grade_options *o, struct result *r) {
+    struct grading g = {.ex = ex, .o = o, .r = r};
+    struct err e = {0};
+    *r = (struct result){.ex = ex, .max_score = 100};
+    r->id = keep(r, book_id(ex));
+    r->file = keep(r, name);
+    r->message = "";
+    buf_add(&r->source, source, size);
+    r->speed.note = "";
+    if (o->progress) o->progress(o->user, "compiling");
+    if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);
+    else if (!g.build.ok) not_built(&g);
+    else {
+        text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);
+        run_built(&g);
+    }
+    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE) score_nothing(r);
+    build_free(&g.build);
+    ptxas_free(&g.ptxas);
+    tally_free(&g.tally);
+}
+
+void grade(const struct exercise *ex, const char *name, const void *source, size_t size,
+           const struct grade_options *o, struct result *out) {
+    attempt(ex, name, source, size, o, out);
+    if (out->verdict != V_IE) return;
+    result_free(out);
+    attempt(ex, name, source, size, o, out);
+}
+
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,
+                struct result *out, struct err *e) {
+    struct buf source = {0};
+    char name[128];
+    grade_name(ex, path, name, sizeof name);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, e);
+    if (ok) grade(ex, name, source.data ? source.data : "", source.size, o, out);
+    buf_free(&source);
+    return ok;
+}

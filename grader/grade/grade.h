@@ -1,0 +1,37 @@
+/* grade.h — grades one file for one exercise on one device: build, correctness, technique, speed, score.
+ *
+ *   struct result r;
+ *   grade(ex, "transpose.cu", source, size, &options, &r);
+ *   ... r.verdict, r.score, report ...
+ *   result_free(&r);
+ *
+ * Whatever the submission does, grade() returns; its own failures are V_IE, tried again once. */
+#pragma once
+#include "grader/grade/result.h"
+#include "grader/sim/timing/timing.h"
+
+struct grade_options {
+    const struct gpu_device *device; /* whose time is told; correctness and technique: grade_device() */
+    const char *seed;    /* text; all random numbers derive from it */
+    unsigned workers;    /* simulator threads, 0 = one for each core */
+    bool count_modelled; /* modelled speed counts for the score */
+    bool no_speed;       /* leave timing out */
+    /* Told before each step, for a progress line; may be NULL. */
+    void (*progress)(void *user, const char *step);
+    void *user;
+};
+
+/* The device on which every submission is checked and counted, so that a verdict does not depend on --device: some
+ * counters (atomics that compilers merge, occupancy, what a grid that fits the device loads) do. */
+const struct gpu_device *grade_device(void);
+
+void grade(const struct exercise *ex, const char *name, const void *source, size_t size,
+           const struct grade_options *o, struct result *out);
+/* The same for a file; the name that reports show is its base name. False: the file can't be read. */
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,
+                struct result *out, struct err *e);
+
+/* A name that is safe as an argument and in messages: the file's own where it is plain, else NAME.cu. */
+void grade_name(const struct exercise *ex, const char *path, char *out, size_t size);
+
+enum { SOURCE_LIMIT = 1 << 20 };

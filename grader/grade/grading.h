@@ -1,0 +1,48 @@
+/* grading.h — what grade.c, check.c and speed.c share about the grading that is going on; private to them. */
+#pragma once
+#include "grader/grade/grade.h"
+#include "grader/grade/session.h"
+
+/* The test cases that an exercise fills, in this order. */
+enum group { GROUP_CORRECTNESS, GROUP_GOALS, GROUP_GUARDS, GROUPS };
+
+struct grading {
+    const struct exercise *ex;
+    const struct grade_options *o;
+    struct result *r;
+    struct build build;
+    struct session *session;
+    struct ptxas_job *ptxas_job;
+    struct ptxas ptxas;
+    unsigned ncases_room, ntechnique_room;
+    unsigned next_index; /* of the next case, for its random numbers */
+    struct tally tally;  /* of the technique case */
+    char implausible[512]; /* why the result is withheld; "" = it is not */
+    bool stopped;        /* no further case is worth running */
+    bool unstable;       /* measured too noisily to say which grade it is */
+    enum group group;    /* of the tests that run */
+};
+
+/* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the
+ * seconds are a backstop for what the budget does not see. */
+extern const struct case_plan grade_plan_correctness, grade_plan_technique, grade_plan_timed;
+
+/* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
+bool check_run(struct grading *g);
+/* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
+enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
+                        struct tally *keep);
+
+const char *grade_clean_name(struct arena *a, const char *name);
+/* What ptxas said, into the result, in the place of what was there. */
+void grade_keep_kernels(struct result *r, const struct ptxas *p);
+
+/* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is none. False: the
+ * timed size came out wrong (checked where speed is to count); a case says how. */
+bool speed_run(struct grading *g);
+
+/* plausible.c: compares what was launched at the timed size (`own`, sampled, not compared) with what the size calls
+ * for, and sets g->implausible where no honest program can have done it. */
+void check_plausible(struct grading *g, const struct tally *own);
+/* The floor on time alone, modelled or measured; false below it. */
+bool check_plausible_time(struct grading *g, double seconds);

@@ -1,0 +1,104 @@
+/* metrics.c — see metrics.h. */
+#include "grader/grade/metrics.h"
+
+#include <string.h>
+
+struct metric {
+    const char *name, *text;
+    double (*numerator)(const struct sim_counters *c), (*denominator)(const struct sim_counters *c);
+    bool plain; /* a sum, no quotient */
+    double empty;
+    double (*launch)(const struct tally *t); /* of the launches, no counter */
+};
+
+#define C(name) (double)c->name
+#define COUNTER(key, merge, text)                                                                            \
+    static double value_##key(const struct sim_counters *c) { return C(key); }
+#include "grader/sim/count/counters.def"
+#undef COUNTER
+#define METRIC(key, num, den, none, text)                                                                    \
+    static double num_##key(const struct sim_counters *c) { return num; }                                    \
+    static double den_##key(const struct sim_counters *c) {                                                  \
+        (void)c;                                                                                             \
+        return den;                                                                                          \
+    }
+#include "grader/grade/metrics.def"
+#undef METRIC
+#undef C
+
+static double launch_occupancy(const struct tally *t) { return t->occupancy; }
+static double launch_count(const struct tally *t) { return t->launches; }
+static double launch_blocks(const struct tally *t) { return t->blocks; }
+static double launch_threads(const struct tally *t) { return t->threads; }
+static double launch_shared(const struct tally *t) { return t->shared_bytes; }
+static double launch_registers(const struct tally *t) { return t->registers; }
+static double launch_copied(const struct tally *t) { return t->copied_bytes; }
+static double launch_spills(const struct tally *t) { return t->spill_bytes; }
+static double one(const struct sim_counters *c) {
+    (void)c;
+    return 1;
+}
+
+static const struct metric metrics[] = {
+#define C(name)                           +1
+#define IS_PLAIN(den)                     (sizeof #den == sizeof "1" && (#den)[0] == '1')
+#define METRIC(key, num, den, none, text) {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
+#include "grader/grade/metrics.def"
+#undef METRIC
+#undef C
+#define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
+#include "grader/sim/count/counters.def"
+#undef COUNTER
+    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size",
+     NULL, NULL, true, 0, launch_occupancy},
+    {"launches", "kernels launched", NULL, NULL, true, 0, launch_count},
+    {"blocks", "blocks launched", NULL, NULL, true, 0, launch_blocks},
+    {"threads", "threads launched", NULL, NULL, true, 0, launch_threads},
+    {"registers", "registers of a thread, as ptxas allots them", NULL, NULL, true, 0, launch_registers},
+    {"spill_bytes", "bytes of registers that ptxas stores to and loads from memory", NULL, NULL, true, 0, launch_spills},
+    {"copied_bytes", "bytes that copies moved within device memory, beside the kernels", NULL, NULL, true, 0,
+     launch_copied},
+    {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0, launch_shared},
+};
+
+const struct metric *metric_find(const char *name) {
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!strcmp(metrics[i].name, name)) return &metrics[i];
+    return NULL;
+}
+
+const char *metric_text(const struct metric *m) { return m->text; }
+
+double metric_value(const struct metric *m, const struct tally *t) {
+    if (m->launch) return m->launch(t);
+    double den = m->denominator(&t->counters);
+    return den == 0 ? m->empty : m->numerator(&t->counters) / den;
+}
+
+/* How much of the violation is this line's; for a sum, simply its share. */
+static double blame(const struct metric *m, const struct tally_line *l, double limit, bool at_most) {
+    double num = m->numerator(&l->counters);
+    if (m->plain) return num;
+    double excess = num - limit * m->denominator(&l->counters);
+    return at_most ? excess : -excess;
+}
+
+static const struct tally_line *worst(const struct metric *m, const struct tally *t, const char *file,
+                                      double limit, bool at_most) {
+    const struct tally_line *best = NULL;
+    double most = 0;
+    for (unsigned i = 0; i < t->nlines; i++) {
+        const struct tally_line *l = &t->lines[i];
+        double b = l->line && (!file || !strcmp(l->file, file)) ? blame(m, l, limit, at_most) : 0;
+        if (b > most) most = b, best = l;
+    }
+    return best;
+}
+
+const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file,
+                                     double per, double limit, bool at_most) {
+    if (!m->numerator) return NULL;
+    const struct tally_line *l = worst(m, t, file, limit * per, at_most);
+    if (!l) l = worst(m, t, file, at_most ? 0 : 1e200, at_most);
+    return l ? l : worst(m, t, NULL, at_most ? 0 : 1e200, at_most);
+}

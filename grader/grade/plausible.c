@@ -1,0 +1,56 @@
+/* plausible.c — is what ran at the timed size the work that the exercise asks for? Outputs are not compared
+ * there (a sample of the blocks ran), so code that looks at the size and skips the work would look fast.
+ * Three tests, each a floor that holds for every correct program on the device; below one, a person has to
+ * look. */
+#include "grader/grade/grading.h"
+
+#include <stdio.h>
+
+enum { SECTOR = 32 };
+
+/* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM. */
+static double least_seconds(const struct grading *g, const struct ex_case *c) {
+    const struct gpu_device *d = g->o->device;
+    double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, flops = g->ex->flops ? g->ex->flops(c) : 0;
+    double dram = bytes > (double)d->l2_bytes ? (bytes - (double)d->l2_bytes) / d->dram_rate : 0;
+    double l2 = bytes / d->l2_rate, working = flops / (2.0 * d->fp32_lanes * d->sms * d->clock_hz);
+    double least = dram > l2 ? dram : l2;
+    return least > working ? least : working;
+}
+
+/* Bytes of outputs, every one of which has to be written. */
+static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
+    double bytes = 0;
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].role == EX_OUT && ex->args[i].count && !(ex->args[i].alias && ex->args[i].alias(c)))
+            bytes += (double)ex->args[i].count(c) * (double)ex_type_bytes(ex->args[i].type);
+    return bytes;
+}
+
+bool check_plausible_time(struct grading *g, double seconds) {
+    double least = least_seconds(g, &g->ex->timed);
+    if (seconds >= least) return true;
+    snprintf(g->implausible, sizeof g->implausible,
+             "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and "
+             "doing its "
+             "operations takes %.3g us at least",
+             seconds * 1e6, least * 1e6);
+    return false;
+}
+
+void check_plausible(struct grading *g, const struct tally *own) {
+    const struct ex_case *c = &g->ex->timed;
+    double out = output_bytes(g->ex, c);
+    /* A modelled time has an interval: an honest program must not fail by the model's own error. */
+    double longest = own->high > own->seconds ? own->high : own->seconds;
+    double written = SECTOR * (double)(own->counters.sectors_store + own->counters.atomic_sectors);
+    if (!own->launches && g->tally.launches)
+        snprintf(
+            g->implausible, sizeof g->implausible,
+            "the entry launches %u kernels at the size that is counted and none at the size that is timed",
+            g->tally.launches);
+    else if (check_plausible_time(g, longest) && !own->other_writes && written < 0.25 * out)
+        snprintf(g->implausible, sizeof g->implausible,
+                 "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written,
+                 out);
+}

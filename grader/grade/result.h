@@ -1,0 +1,109 @@
+/* result.h — what grading one submission for one exercise found; reports are written from it alone. */
+#pragma once
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/exercise.h"
+#include "grader/sim/sim.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum verdict {
+#define VERDICT(code, text, meaning) V_##code,
+#include "grader/grade/verdict.def"
+#undef VERDICT
+    V_COUNT
+};
+const char *verdict_code(enum verdict v);
+const char *verdict_text(enum verdict v);
+/* Of two verdicts, the one that a result with both has: the later one of verdict.def. */
+enum verdict verdict_join(enum verdict a, enum verdict b);
+/* False where no score is known: our own fault, or withheld. Neither may be taken for a zero. */
+bool verdict_scored(enum verdict v);
+
+struct case_result {
+    const char *group, *name;
+    enum verdict verdict;
+    const char *message; /* for the student, several lines; "" when passed */
+};
+
+struct technique_result {
+    const char *name, *metric, *unit; /* unit: "output element", or NULL */
+    double value, limit;
+    bool at_most, passed, guard; /* guard: of a guard's test, else of a goal's */
+    const char *reason;
+    const char *file; /* "" = no line to blame */
+    unsigned line;
+};
+
+struct speed_result {
+    bool valid;
+    const char *kind;                            /* "modelled" or "measured" */
+    double student_us, solution_us, baseline_us; /* 0 = unknown */
+    double vs_solution, vs_baseline, of_roofline;
+    double low_us, high_us; /* the model's own interval for the student's time */
+    double ci_low, ci_high; /* measured: the 95 % interval of vs_solution; 0 = none */
+    const char *bound_by;
+    const char *size; /* the problem that was timed: "512 x 256 x 512" */
+    const char *note; /* why there is none, or what to know about it */
+};
+
+/* Counters of a source line of the student's file, over all launches of the technique case. */
+struct line_result {
+    const char *file;
+    unsigned line;
+    struct sim_counters counters;
+};
+
+/* What ptxas made of a kernel, for the device's architecture. */
+struct kernel_result {
+    const char *name;
+    unsigned registers, spill_bytes;
+};
+
+struct points {
+    double correctness, technique, speed;
+};
+
+/* Technique tests: goals and those reached, guards and those kept. */
+struct check_counts {
+    unsigned goals, reached, guards, kept;
+};
+
+/* Points that were not awarded, on the scale of the score: they and the score add up to max_score. */
+struct missing {
+    double points;
+    const char *group; /* "correctness", "goal", "guard", "speed" */
+    const char *why;
+};
+
+struct result {
+    struct arena arena; /* owns every string and array below */
+    const struct exercise *ex;
+    const char *id;   /* "02-coalescing/transpose" */
+    const char *file; /* the student's file name, cleaned */
+    enum verdict verdict;
+    double score, max_score;
+    struct points got, full; /* before scaling */
+    struct check_counts checks;
+    struct missing *missing;
+    unsigned nmissing;
+    bool speed_counted;
+    const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
+    struct case_result *cases;
+    unsigned ncases;
+    struct technique_result *technique;
+    unsigned ntechnique;
+    struct speed_result speed;
+    bool has_counters;
+    struct sim_counters counters;
+    struct line_result *lines;
+    unsigned nlines;
+    struct kernel_result *kernels; /* none where ptxas could not be asked */
+    unsigned nkernels;
+    double occupancy;  /* theoretical, lowest of the launches; 0 = unknown */
+    struct buf log;    /* what the submission printed and the compiler warned, cleaned */
+    struct buf source; /* what was graded, for annotated listings */
+};
+
+void result_free(struct result *r);

@@ -1,0 +1,60 @@
+/* session.h — one submission on one device: its host process in the jail, the device server, recordings and replays.
+ *
+ *   struct session *s = session_open(ex, build, &options, &err);
+ *   session_case(s, c, &plan, &run);     // record once, replay with fresh inputs, compare
+ *   session_case_free(&run);
+ *   session_close(s);
+ *
+ * The host process starts once and serves every case; one that died is started again for the next case. */
+#pragma once
+#include "grader/grade/build.h"
+#include "grader/book/problem.h"
+#include "grader/grade/result.h"
+#include "grader/grade/tally.h"
+
+struct session_options {
+    const struct gpu_device *device;
+    const char *seed;
+    unsigned workers; /* threads of a launch; 0 = one for each core */
+    const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
+    const struct ptxas
+        *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
+};
+
+struct case_plan {
+    unsigned rounds;       /* replays, each with fresh inputs */
+    bool sanitize;         /* races, uninitialised reads */
+    uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
+    double seconds;        /* for one replay */
+    bool occupancy;        /* it counts: repeat the replay if registers became known during it */
+    uint64_t
+        sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
+    unsigned index; /* of the case, for its random numbers */
+};
+
+struct case_run {
+    enum verdict verdict;
+    struct buf message;
+    struct tally tally; /* of the last round */
+};
+
+struct session;
+/* NULL: our own failure. A submission that cannot be loaded opens, and every case tells why. */
+struct session *session_open(const struct exercise *ex, const struct build *b,
+                             const struct session_options *o, struct err *e);
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
+                  struct case_run *out);
+/* On a real GPU, for measuring: records the case once; then each round draws fresh inputs (the same for the same seed,
+ * index and round, whatever the submission), flushes L2 and runs the recording with its commands queued ahead. */
+enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out);
+/* Seconds between the first command's start and the last one's end; 0 = nothing was launched, -1 = it failed. */
+double session_round(struct session *s, unsigned index, unsigned round);
+void session_release(struct session *s);
+/* The device behind it, once a case ran; for its name and the roofline. NULL: none. */
+struct backend *session_backend(struct session *s);
+/* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
+bool session_finished(const struct session *s);
+/* What the host process printed, and device printf, cleaned and limited. */
+void session_log(struct session *s, struct buf *out);
+void session_close(struct session *s);
+void session_case_free(struct case_run *r);

@@ -1,0 +1,235 @@
+/* speed.c — the student's modelled time beside that of the model answer and of the naive version, at the size
+ * that one would time. Large launches run a sample of their blocks there, and the counters are scaled: the
+ * time model sees totals only. Where even that takes the simulator too long (or a later launch cannot do with
+ * the incomplete outputs of an earlier one), all three are taken at the size that is counted, and the report
+ * says so. Times of the book's own files are kept in the cache, by all that they depend on. */
+#include "grader/grade/grading.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book/book.h"
+#include "grader/grade/cache.h"
+#include "grader/grade/gpu_device.h"
+#include "grader/grade/speed_gpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Modelled seconds of a file at each of the two sizes; 0 = too long to simulate or wrong. */
+struct times {
+    double timed, counted;
+};
+
+/* Seconds, 0 where nothing was launched, -1 where it could not be simulated; and the tally where the caller
+ * wants it. */
+static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan,
+                        struct tally *keep) {
+    struct case_run run;
+    session_case(s, c, &plan, &run);
+    double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
+    if (keep && seconds > 0) {
+        *keep = run.tally;
+        run.tally = (struct tally){0};
+    }
+    session_case_free(&run);
+    return seconds;
+}
+
+static bool measure(struct grading *g, const struct build *b, struct times *t) {
+    struct err e = {0};
+    struct ptxas registers = {0};
+    ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor), &registers);
+    struct session_options so = {
+        .device = g->o->device, .seed = "reference times", .workers = g->o->workers, .registers = &registers};
+    struct session *s = session_open(g->ex, b, &so, &e);
+    if (s) {
+        t->counted = time_case(s, &g->ex->technique_case, grade_plan_technique, NULL);
+        t->timed = time_case(s, &g->ex->timed, grade_plan_timed, NULL);
+    }
+    session_close(s);
+    ptxas_free(&registers);
+    return t->counted > 0;
+}
+
+static void time_key(const struct grading *g, const struct build *b, char key[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_text(&h, "times 1");
+    cache_add_grader(&h);
+    hash_text(&h, book_id(g->ex));
+    hash_text(&h, g->o->device->name);
+    hash_text(&h, b->key);
+    hash_hex(&h, key);
+}
+
+/* Times of a file of the book, from the cache where it knows them. */
+static bool reference(struct grading *g, const char *name, const void *source, size_t size, struct times *t) {
+    struct build b;
+    struct err e = {0};
+    char key[HASH_HEX];
+    struct buf entry = {0};
+    if (!build_run(name, source, size, &b, &e)) return false;
+    time_key(g, &b, key);
+    bool ok =
+        b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
+    if (b.ok && !ok && (ok = measure(g, &b, t))) {
+        buf_printf(&entry, "%a %a", t->timed, t->counted);
+        cache_put("times", key, entry.data, entry.size);
+    }
+    buf_free(&entry);
+    build_free(&b);
+    return ok;
+}
+
+static bool reference_file(struct grading *g, const char *path, struct times *t) {
+    struct buf source = {0};
+    struct err e = {0};
+    char name[128];
+    grade_name(g->ex, path, name, sizeof name);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, &e) && reference(g, name, source.data, source.size, t);
+    buf_free(&source);
+    return ok;
+}
+
+static bool baseline(struct grading *g, struct times *t) {
+    if (g->ex->baseline) return reference_file(g, book_solution_file(g->ex, g->ex->baseline), t);
+    struct buf source = {0};
+    struct err e = {0};
+    char name[128];
+    snprintf(name, sizeof name, "%s.cu", g->ex->name);
+    bool ok = book_pristine(g->ex, &source, &e) && reference(g, name, source.data, source.size, t);
+    buf_free(&source);
+    return ok;
+}
+
+/* Least seconds that the device needs: the bytes that must move, the operations that must be done. */
+static double roofline(const struct grading *g, const struct ex_case *c) {
+    const struct gpu_device *d = g->o->device;
+    double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
+    double working = g->ex->flops ? g->ex->flops(c) / (2.0 * d->fp32_lanes * d->sms * d->clock_hz) : 0;
+    return moving > working ? moving : working;
+}
+
+static const char *bound_by(struct arena *a, const struct tally *own) {
+    struct buf text = {0};
+    buf_puts(&text, own->bound_by);
+    if (own->launches > 1)
+        buf_printf(&text, " in %s, the longest of %u launches", own->longest_kernel, own->launches);
+    text_demangle(&text);
+    const char *kept = arena_strndup(a, buf_str(&text), text.size);
+    buf_free(&text);
+    return kept;
+}
+
+static void fill_in(struct grading *g, const struct tally *own, const struct times *solution,
+                    const struct times *base, bool timed) {
+    struct speed_result *s = &g->r->speed;
+    const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
+    double answer = timed ? solution->timed : solution->counted, naive = timed ? base->timed : base->counted;
+    struct buf size = {0};
+    struct ex_case plain = *c;
+    plain.label = NULL;
+    problem_case_name(g->ex, &plain, &size);
+    s->valid = answer > 0 && own->seconds > 0;
+    s->kind = "modelled";
+    s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
+    s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
+    s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
+    /* Up to an L2's worth of the bytes may stay on the chip, so a little below the roofline's time is no
+     * fault. */
+    s->of_roofline = fmin(1, roofline(g, c) / own->seconds);
+    if (s->valid && g->implausible[0]) {
+        s->valid = false;
+        s->note = "faster than the device can be: does the entry do all of its work at this size?";
+    } else
+        s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
+    s->bound_by = bound_by(&g->r->arena, own);
+    s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
+    buf_free(&size);
+}
+
+/* Where speed is to count, the timed size must come out right, every block of it. A size that the simulator
+ * cannot finish can't be checked, and its speed does not count then. */
+static enum verdict check_timed(struct grading *g) {
+    struct case_plan whole = grade_plan_timed;
+    whole.sample_warps = 0, whole.instructions = 1000000000, whole.seconds = 60;
+    unsigned before = g->r->ncases;
+    enum verdict v = check_case(g, &g->ex->timed, whole, " (timed)", NULL);
+    if (v == V_TLE) g->r->ncases = before, g->stopped = false;
+    return v;
+}
+
+/* The student's file on the device whose time is told, where that is not the one it was checked on. */
+struct elsewhere {
+    struct session *session; /* NULL: it is that one */
+    struct ptxas registers;
+    struct tally counted;
+    char why[256]; /* it does not run there */
+};
+
+static bool go_elsewhere(struct grading *g, struct elsewhere *x) {
+    const struct gpu_device *d = g->o->device;
+    struct err e = {0};
+    *x = (struct elsewhere){.session = NULL};
+    if (d == grade_device()) return true;
+    ptxas_finish(ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor), &x->registers);
+    struct session_options so = {
+        .device = d, .seed = g->o->seed, .workers = g->o->workers, .registers = &x->registers};
+    if (!(x->session = session_open(g->ex, &g->build, &so, &e)))
+        return snprintf(x->why, sizeof x->why, "%.250s", e.text), false;
+    struct case_run run;
+    session_case(x->session, &g->ex->technique_case, &grade_plan_technique, &run);
+    bool ok = run.verdict == V_AC;
+    if (ok) {
+        x->counted = run.tally, run.tally = (struct tally){0};
+        g->r->occupancy = x->counted.occupancy;
+        grade_keep_kernels(g->r, &x->registers);
+    } else
+        snprintf(x->why, sizeof x->why, "it does not run on this device: %.200s", buf_str(&run.message));
+    session_case_free(&run);
+    return ok;
+}
+
+static void come_back(struct elsewhere *x) {
+    session_close(x->session);
+    ptxas_free(&x->registers);
+    tally_free(&x->counted);
+}
+
+static void time_on_device(struct grading *g, const struct elsewhere *x, bool known,
+                           const struct times *solution, const struct times *base) {
+    struct speed_result *s = &g->r->speed;
+    struct tally own = {0};
+    /* Where the book's own files take too long there, so does the student's. */
+    bool can = !known || (solution->timed > 0 && base->timed > 0);
+    double seconds =
+        can ? time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, &own) : -1;
+    bool timed = seconds > 0;
+    if (seconds >= 0) check_plausible(g, &own);
+    if (!known)
+        s->note = "the model answer could not be timed";
+    else if (seconds == 0)
+        s->note = "nothing is launched at the size that is timed";
+    else
+        fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
+    tally_free(&own);
+}
+
+bool speed_run(struct grading *g) {
+    if (gpu_options_of(g->o->device)) return speed_gpu_run(g);
+    struct speed_result *s = &g->r->speed;
+    struct times solution = {0}, base = {0};
+    struct elsewhere x;
+    if (g->o->progress) g->o->progress(g->o->user, "timing");
+    bool known = reference_file(g, book_solution_file(g->ex, NULL), &solution);
+    enum verdict v = g->o->count_modelled ? check_timed(g) : V_AC;
+    if (v == V_TLE) s->note = "the timed size takes too long to be checked, so that its speed cannot count";
+    if (v != V_AC) return v == V_TLE;
+    if (known) baseline(g, &base);
+    if (go_elsewhere(g, &x))
+        time_on_device(g, &x, known, &solution, &base);
+    else
+        s->note = arena_strndup(&g->r->arena, x.why, strcspn(x.why, "\n"));
+    come_back(&x);
+    return true;
+}

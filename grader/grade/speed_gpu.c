@@ -1,0 +1,161 @@
+/* speed_gpu.c — speed on a real GPU: the submission is checked there too, then its time is measured against
+ * the model answer's, pair by pair (measure.h), and against what the device can do (roofline.h). */
+#include "grader/book/book.h"
+#include "common/file.h"
+#include "grader/grade/gpu_device.h"
+#include "grader/grade/grading.h"
+#include "grader/grade/measure.h"
+#include "grader/grade/roofline.h"
+#include "grader/server/driver.h"
+#include "grader/grade/speed_gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double pair_seconds = 6, baseline_seconds = 2;
+static const double full_marks = 0.95; /* of the solution's speed: where the grade stops growing */
+enum { TIMED_INDEX = 1000 }; /* of the timed case, for its random numbers: the same for both of a pair */
+
+/* ---- two sessions side by side ---- */
+
+struct pair {
+    struct session *session[2];
+};
+
+static double run_one(void *user, unsigned which, unsigned round) {
+    struct pair *p = user;
+    return session_round(p->session[which], TIMED_INDEX, round);
+}
+
+static struct session *open_session(const struct exercise *ex, const struct build *b,
+                                    const struct grade_options *o, struct err *e) {
+    struct session_options so = {.device = o->device, .seed = o->seed, .gpu = gpu_options_of(o->device)};
+    return session_open(ex, b, &so, e);
+}
+
+static bool prepare(struct session *s, const struct exercise *ex, struct err *e) {
+    struct case_run run;
+    enum verdict v = session_prepare(s, &ex->timed, TIMED_INDEX, &run);
+    if (v != V_AC) err_set(e, ERR_SYSTEM, "%.400s", buf_str(&run.message));
+    session_case_free(&run);
+    return v == V_AC;
+}
+
+static uint64_t seed_number(const char *text) {
+    uint64_t h = 14695981039346656037ull;
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * 1099511628211ull;
+    return h;
+}
+
+bool speed_gpu_compare(const struct exercise *ex, const struct build *first, const struct build *second,
+                       const struct grade_options *o, double seconds, struct measurement *m,
+                       struct roofline *ceiling, struct err *e) {
+    struct pair p = {{open_session(ex, first, o, e), open_session(ex, second, o, e)}};
+    bool ok = p.session[0] && p.session[1] && prepare(p.session[0], ex, e) && prepare(p.session[1], ex, e);
+    struct nvml *nvml = nvml_open();
+    struct measure_options mo = {
+        .seconds = seconds, .boundary = full_marks, .seed = seed_number(o->seed), .nvml = nvml};
+    *m = (struct measurement){0};
+    if (ok) measure_pairs(run_one, &p, &mo, m);
+    if (ok && !m->ok) ok = err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
+    for (unsigned i = 0; i < 2; i++)
+        if (p.session[i]) session_release(p.session[i]);
+    /* Afterwards: what the submission's session had in device memory is not needed any more. */
+    if (ok && ceiling) {
+        struct backend *b = session_backend(p.session[0]);
+        b->ops->reset(b);
+        ok = roofline_measure(b, ceiling, e);
+    }
+    for (unsigned i = 0; i < 2; i++) session_close(p.session[i]);
+    nvml_close(nvml);
+    return ok;
+}
+
+bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *b, struct err *e) {
+    struct buf source = {0};
+    char name[128];
+    const char *path = book_solution_file(ex, step);
+    grade_name(ex, path, name, sizeof name);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, e) && build_carry(name, source.data, source.size, b, e);
+    if (ok && !b->ok) ok = err_set(e, ERR_INTERNAL, "%s does not compile", path);
+    buf_free(&source);
+    return ok;
+}
+
+/* ---- a submission ---- */
+
+/* All cases on the GPU, and the timed size once: fast and wrong must not count. */
+static bool check_there(struct grading *g) {
+    struct err e = {0};
+    struct session *simulated = g->session;
+    struct case_plan plan = grade_plan_correctness;
+    plan.rounds = 1, plan.sanitize = false, plan.seconds = 20;
+    g->session = open_session(g->ex, &g->build, g->o, &e);
+    bool ok = g->session;
+    for (unsigned i = 0; ok && i < g->ex->ncases; i++)
+        ok = check_case(g, &g->ex->cases[i], plan, " (on the GPU)", NULL) == V_AC;
+    if (ok) ok = check_case(g, &g->ex->timed, plan, " (timed, on the GPU)", NULL) == V_AC;
+    session_close(g->session);
+    g->session = simulated;
+    return ok;
+}
+
+static const char *keep(struct grading *g, const char *s) {
+    return arena_strndup(&g->r->arena, s, strlen(s));
+}
+
+static void fill_in(struct grading *g, const struct measurement *m, const struct roofline *c) {
+    struct speed_result *s = &g->r->speed;
+    const struct ex_case *timed = &g->ex->timed;
+    struct buf text = {0};
+    struct ex_case plain = *timed;
+    plain.label = NULL;
+    problem_case_name(g->ex, &plain, &text);
+    s->size = keep(g, buf_str(&text));
+    s->valid = true, s->kind = "measured";
+    s->solution_us = m->first * 1e6, s->student_us = m->second * 1e6;
+    s->vs_solution = m->ratio, s->ci_low = m->low, s->ci_high = m->high;
+    s->low_us = s->high_us = s->student_us;
+    double moving = g->ex->bytes && c->bytes_per_second > 0 ? g->ex->bytes(timed) / c->bytes_per_second : 0;
+    double working = g->ex->flops && c->flops_per_second > 0 ? g->ex->flops(timed) / c->flops_per_second : 0;
+    s->of_roofline = (moving > working ? moving : working) / m->second;
+    check_plausible_time(g, m->second);
+    s->bound_by = "";
+    buf_clear(&text);
+    buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs,
+               m->dropped, m->dropped ? ": " : "", m->dropped ? m->cause : "", c->bytes_per_second * 1e-9,
+               c->flops_per_second * 1e-12);
+    if (m->unclear)
+        buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call", full_marks);
+    s->note = keep(g, buf_str(&text));
+    buf_free(&text);
+}
+
+static void against_naive(struct grading *g) {
+    struct build naive = {0};
+    struct measurement m;
+    struct err e = {0};
+    if (!g->ex->baseline) return;
+    if (speed_gpu_build(g->ex, g->ex->baseline, &naive, &e) &&
+        speed_gpu_compare(g->ex, &naive, &g->build, g->o, baseline_seconds, &m, NULL, &e))
+        g->r->speed.vs_baseline = m.ratio, g->r->speed.baseline_us = m.first * 1e6;
+    build_free(&naive);
+}
+
+bool speed_gpu_run(struct grading *g) {
+    struct build answer = {0};
+    struct measurement m;
+    struct roofline ceiling;
+    struct err e = {0};
+    if (g->o->progress) g->o->progress(g->o->user, "measuring");
+    if (!check_there(g)) return false;
+    bool ok = speed_gpu_build(g->ex, NULL, &answer, &e) &&
+              speed_gpu_compare(g->ex, &answer, &g->build, g->o, pair_seconds, &m, &ceiling, &e);
+    if (ok)
+        fill_in(g, &m, &ceiling), against_naive(g);
+    else
+        g->r->speed.note = keep(g, e.text);
+    g->unstable = ok && m.unclear;
+    build_free(&answer);
+    return true;
+}

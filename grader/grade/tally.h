@@ -1,0 +1,38 @@
+/* tally.h — what the launches of one replay add up to: counters, source lines, reports, modelled time. */
+#pragma once
+#include "grader/server/server.h"
+#include "grader/sim/timing/timing.h"
+
+enum { TALLY_REPORTS = 8 };
+
+struct tally_line {
+    char *file; /* base name */
+    uint32_t line;
+    struct sim_counters counters;
+};
+
+struct tally {
+    unsigned launches;
+    bool other_writes; /* memory was written by other commands than launches: copies, fills */
+    double copied_bytes; /* from device memory to device memory, by copies */
+    double blocks, threads; /* summed over the launches */
+    double shared_bytes;    /* of a block, static and dynamic: most of the launches */
+    double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
+    struct sim_counters counters;
+    struct tally_line *lines; /* sorted by tally_sort */
+    unsigned nlines, capacity;
+    struct sim_report reports[TALLY_REPORTS]; /* the first ones */
+    unsigned nreports;
+    enum sim_fault fault;
+    double occupancy;          /* lowest of the launches */
+    double seconds, low, high; /* modelled, summed */
+    double longest;            /* seconds of the longest launch, which names what limits */
+    char bound_by[192];        /* "DRAM bandwidth, 87 % (next: …)", of the longest launch */
+    char longest_kernel[64];
+};
+
+void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
+/* Copies within device memory: counted, and charged at the DRAM's rate, once in and once out. */
+void tally_copied(struct tally *t, const struct gpu_device *d, double bytes);
+void tally_sort(struct tally *t); /* by file, then line */
+void tally_free(struct tally *t);

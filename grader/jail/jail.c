@@ -1,0 +1,398 @@
+/* jail.c — the outer half of the jail: prepares everything, clones into new namespaces, writes the user map,
+ * waits, kills. The inner half is jail_inside.c; jail_plan.h is what passes between them.
+ *
+ * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and a flood
+ * ends the program instead of filling the grader. The file asked for comes back in another memory file, so
+ * that a jail leaves nothing on disk, even when the grader is killed. */
+#include "grader/jail/jail.h"
+#include "common/file.h"
+#include "grader/jail/jail_cgroup.h"
+#include "grader/jail/jail_plan.h"
+#include "grader/jail/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct jail {
+    pid_t pid;
+    int pidfd, output, take, report;
+    bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes */
+    int life;
+    uint64_t file_bytes;
+    struct jail_cgroup groups;
+};
+
+static enum jail_tier tier = JAIL_NAMESPACES;
+static bool groups; /* control groups can be made here */
+
+void jail_use_groups(bool on) {
+    groups = on;
+}
+
+void jail_choose(enum jail_tier t) {
+    tier = t;
+}
+void jail_disable(void) {
+    tier = JAIL_NONE;
+}
+bool jail_disabled(void) {
+    return tier == JAIL_NONE;
+}
+enum jail_tier jail_tier_now(void) {
+    return tier;
+}
+
+const char *jail_tier(void) {
+    static char text[128];
+    int abi = jail_landlock_abi();
+    char files[32] = "no Landlock";
+    if (abi) snprintf(files, sizeof files, "Landlock %d", abi);
+    if (tier == JAIL_NONE) return "none (--no-jail)";
+    if (tier == JAIL_LANDLOCK)
+        snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files,
+                 geteuid() ? "the grader's own user" : "a user of its own", groups ? ", cgroup" : "");
+    else
+        snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
+    return text;
+}
+
+/* ---- what every program needs ---- */
+
+static const struct jail_bind host_binds[] = {
+    {"/usr/lib", "/usr/lib", false},
+    {"/usr/lib64", "/usr/lib64", true},
+    {"/etc/ld.so.cache", "/etc/ld.so.cache", true},
+    {"/dev/null", "/dev/null", false},
+    {"/dev/zero", "/dev/zero", false},
+    {"/dev/urandom", "/dev/urandom", false},
+};
+static const struct jail_bind compiler_binds[] = {
+    {"/usr/lib", "/usr/lib", false},
+    {"/usr/lib64", "/usr/lib64", true},
+    {"/usr/libexec", "/usr/libexec", true},
+    {"/usr/include", "/usr/include", false},
+    {"/usr/bin", "/usr/bin", false},
+    {"/etc/alternatives", "/etc/alternatives", true},
+    {"/etc/ld.so.cache", "/etc/ld.so.cache", true},
+    {"/dev/null", "/dev/null", false},
+    {"/dev/zero", "/dev/zero", false},
+    {"/dev/urandom", "/dev/urandom", false},
+};
+
+const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
+    *n = kind == JAIL_HOST ? sizeof host_binds / sizeof *host_binds
+                           : sizeof compiler_binds / sizeof *compiler_binds;
+    return kind == JAIL_HOST ? host_binds : compiler_binds;
+}
+
+/* ---- the system call filter ---- */
+
+static const struct {
+    int number;
+    bool fatal[2];
+    bool shared;    /* only where the program shares the machine's files and processes */
+    bool others;    /* only where the first argument names another process */
+    bool host_only; /* compilers may */
+} calls[] = {
+#define FAIL                       false
+#define KILL                       true
+#define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}, false, false, false},
+#define SHARED(name)               {SCMP_SYS(name), {false, false}, true, false, false},
+#define SHARED_HOST(name)          {SCMP_SYS(name), {false, false}, true, false, true},
+#define HOST(name)                 {SCMP_SYS(name), {false, false}, false, false, true},
+#define OTHERS(name)               {SCMP_SYS(name), {false, false}, false, true, false},
+#include "grader/jail/seccomp.def"
+#undef CALL
+#undef SHARED
+#undef SHARED_HOST
+#undef HOST
+#undef OTHERS
+#undef FAIL
+#undef KILL
+};
+
+static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (calls[i].host_only && kind != JAIL_HOST) continue;
+        uint32_t action = calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
+        if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
+        if (calls[i].others
+                ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
+                : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
+            return false;
+    }
+    /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to clone. */
+    uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+                      CLONE_NEWUTS | CLONE_NEWCGROUP;
+    for (uint64_t bit = 1; bit <= spaces; bit <<= 1)
+        if ((spaces & bit) && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                               SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
+            return false;
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
+}
+
+/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no student's
+ * code runs in its jail. */
+static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
+    static const uint64_t uncounted[] = {MAP_SHARED | MAP_ANONYMOUS, MAP_GROWSDOWN};
+    for (unsigned i = 0; kind == JAIL_HOST && i < 2; i++)
+        if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), 1,
+                             SCMP_A3(SCMP_CMP_MASKED_EQ, uncounted[i], uncounted[i])) < 0)
+            return false;
+    return true;
+}
+
+static bool read_filter(int fd, struct sock_fprog *out) {
+    off_t size = lseek(fd, 0, SEEK_END);
+    if (size <= 0 || size > 65536) return false;
+    out->filter = xmalloc((size_t)size);
+    out->len = (unsigned short)((size_t)size / sizeof(struct sock_filter));
+    return pread(fd, out->filter, (size_t)size, 0) == size;
+}
+
+/* Built once a kind and tier; the programs live as long as the grader. */
+static const struct sock_fprog *filter_for(enum jail_kind kind) {
+    static struct sock_fprog both[2][2];
+    bool shared = tier != JAIL_NAMESPACES;
+    struct sock_fprog *programs = both[shared];
+    if (programs[kind].filter) return &programs[kind];
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    int fd = memfd_create("filter", MFD_CLOEXEC);
+    bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && add_memory_rules(filter, kind) &&
+              seccomp_export_bpf(filter, fd) == 0 && read_filter(fd, &programs[kind]);
+    if (fd >= 0) close(fd);
+    seccomp_release(filter);
+    return ok ? &programs[kind] : NULL;
+}
+
+/* ---- starting ---- */
+
+static bool write_proc(pid_t pid, const char *name, const char *text) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return ok;
+}
+
+/* Root maps a second, powerless id for the program; others (and root in a small container) have only their
+ * own. */
+static bool write_maps(pid_t pid, bool own_uid) {
+    char uid[64], gid[64];
+    if (!own_uid)
+        return write_proc(pid, "uid_map", "0 0 1\n1000 65534 1\n") &&
+               write_proc(pid, "gid_map", "0 0 1\n1000 65534 1\n");
+    snprintf(uid, sizeof uid, "%d %u 1\n", JAIL_UID, geteuid());
+    snprintf(gid, sizeof gid, "%d %u 1\n", JAIL_UID, getegid());
+    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) &&
+           write_proc(pid, "gid_map", gid);
+}
+
+/* True if this process may map the id "nobody" beside its own. */
+static bool may_map_two(void) {
+    static int known = -1;
+    if (known >= 0) return known;
+    char line[128];
+    unsigned inside, outside, count, found = 0;
+    FILE *f = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 &&
+            65534 - inside < count)
+            found = 1;
+    if (f) fclose(f);
+    known = (int)found;
+    return known;
+}
+
+enum { SPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS };
+
+static void close_fd(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
+    int go[2], report[2];
+    if (pipe2(go, O_CLOEXEC) < 0) return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return close(go[0]), close(go[1]), err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+    p->go = go[0], p->report = report[1];
+    p->own_uid = !may_map_two();
+    pid_t pid = (pid_t)syscall(SYS_clone, SPACES | CLONE_PIDFD | SIGCHLD, NULL, &j->pidfd, NULL, NULL);
+    if (pid == 0) {
+        close(go[1]);
+        jail_inside(p);
+    }
+    int why = errno;
+    j->pid = pid, j->report = report[0];
+    close(go[0]), close(report[1]);
+    bool ok =
+        pid > 0 && write_maps(pid, p->own_uid) && jail_cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
+    if (pid > 0 && !ok) why = errno;
+    close(go[1]);
+    return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces",
+                         strerror(why));
+}
+
+static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
+    const struct sock_fprog *filter = filter_for(p->job->kind);
+    if (!filter) return err_set(e, ERR_SYSTEM, "cannot build the jail's system call filter");
+    p->filter = *filter;
+    j->output = memfd_create("output", MFD_CLOEXEC);
+    j->take = p->job->take ? memfd_create("take", MFD_CLOEXEC) : -1;
+    p->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    p->output = j->output, p->take = j->take;
+    if (j->output >= 0 && p->null >= 0 && (!p->job->take || j->take >= 0)) return true;
+    return err_set(e, ERR_SYSTEM, "cannot open the jail's descriptors: %s", strerror(errno));
+}
+
+static void reap_killed(struct jail *j) {
+    close_fd(&j->life);
+    if (j->pid <= 0) return;
+    if (!j->kept) kill(j->pid, SIGKILL);
+    while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {
+    }
+}
+
+static void jail_free(struct jail *j) {
+    close_fd(&j->pidfd), close_fd(&j->output), close_fd(&j->take), close_fd(&j->report);
+    close_fd(&j->life);
+    jail_cgroup_close(&j->groups);
+    free(j);
+}
+
+/* ---- without namespaces ---- */
+
+/* fork, not a bare clone: the keeper lives on in this program's memory and uses the C library. */
+static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
+    int life[2], report[2];
+    if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+        return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+    p->groups = &j->groups, p->go = life[0], p->report = report[1], p->confined = tier == JAIL_LANDLOCK;
+    j->kept = true;
+    fflush(NULL);
+    j->pid = fork();
+    if (j->pid == 0) close(life[1]), jail_keeper_run(p);
+    j->life = life[1], j->report = report[0];
+    close(life[0]), close(report[1]);
+    j->pidfd = j->pid > 0 ? (int)syscall(SYS_pidfd_open, j->pid, 0) : -1;
+    return j->pidfd >= 0 || err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+}
+
+struct jail *jail_start(const struct jail_job *job, struct err *e) {
+    struct jail *j = xcalloc(1, sizeof *j);
+    *j = (struct jail){.pid = -1,
+                       .pidfd = -1,
+                       .output = -1,
+                       .take = -1,
+                       .report = -1,
+                       .life = -1,
+                       .file_bytes = job->limits.file_bytes};
+    struct jail_plan p = {.job = job, .null = -1};
+    if (groups && tier != JAIL_NONE) jail_cgroup_open(&j->groups, &job->limits);
+    bool ok = prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
+    close_fd(&p.null);
+    if (ok) return j;
+    reap_killed(j);
+    jail_free(j);
+    return NULL;
+}
+
+/* ---- watching and ending ---- */
+
+int jail_pollfd(const struct jail *j) {
+    return j->pidfd;
+}
+
+static void append(int fd, size_t from, size_t limit, struct buf *out) {
+    char chunk[16384];
+    for (ssize_t n;
+         limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk, (off_t)from)) > 0;) {
+        buf_add(out, chunk, (size_t)n);
+        from += (size_t)n, limit -= (size_t)n;
+    }
+}
+
+size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *out) {
+    size_t before = out->size;
+    append(j->output, from, limit, out);
+    return from + out->size - before;
+}
+
+static void classify(struct jail_result *r, int status) {
+    r->end = WIFEXITED(status) ? JAIL_EXITED : JAIL_SIGNALLED;
+    if (WIFEXITED(status))
+        r->code = WEXITSTATUS(status);
+    else
+        r->signal = WTERMSIG(status);
+    if (r->signal == SIGSYS) r->end = JAIL_VIOLATION;
+    if (r->signal == SIGXCPU) r->end = JAIL_TIMEOUT;
+    if (r->signal == SIGXFSZ) r->end = JAIL_OUTPUT;
+}
+
+static void broken(struct jail_result *r, const char *stage, int error) {
+    r->end = JAIL_BROKEN;
+    snprintf(r->why, sizeof r->why, "jail: %s: %s", stage, strerror(error));
+}
+
+static void collect(struct jail *j, struct jail_result *r, bool late) {
+    struct jail_report report;
+    if (read(j->report, &report, sizeof report) == sizeof report) {
+        if (report.stage)
+            broken(r, report.stage, report.error);
+        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL)
+            r->end = JAIL_TIMEOUT;
+        else
+            classify(r, report.status);
+        if (report.full) r->end = JAIL_OUTPUT;
+        r->has_taken = report.took;
+        if (report.took) append(j->take, 0, j->file_bytes, &r->taken);
+    } else if (late)
+        r->end = JAIL_TIMEOUT;
+    else
+        broken(r, "its first process was killed", EINTR);
+    append(j->output, 0, 1 << 20, &r->output);
+    if (jail_cgroup_close(&j->groups) && r->end == JAIL_SIGNALLED) r->end = JAIL_MEMORY;
+}
+
+void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
+    *r = (struct jail_result){0};
+    struct pollfd p = {.fd = j->pidfd, .events = POLLIN};
+    struct timespec now, until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double end = (double)until.tv_sec + (double)until.tv_nsec * 1e-9 + seconds;
+    bool late = true;
+    for (double left = seconds; left >= 0 && late;) {
+        late = poll(&p, 1, (int)(left * 1000) + 1) <= 0;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        left = end - ((double)now.tv_sec + (double)now.tv_nsec * 1e-9);
+    }
+    if (late && !j->kept) kill(j->pid, SIGKILL);
+    close_fd(&j->life); /* a keeper then kills what is left */
+    int status = 0;
+    while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {
+    }
+    collect(j, r, late);
+    jail_free(j);
+}
+
+void jail_result_free(struct jail_result *r) {
+    buf_free(&r->output);
+    buf_free(&r->taken);
+}

@@ -1,0 +1,248 @@
+/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a keeper: a
+ * process that owns the program's folder, becomes the parent of whatever the program leaves behind, and
+ * outlives a grader that is killed just long enough to clean up: the pipe that only the grader holds open
+ * then ends.
+ *
+ * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and the kernel
+ * kills a group in one step, so that no fork slips through. What left it all the same (--no-jail) is found as
+ * the keeper's child. */
+#include "common/file.h"
+#include "grader/jail/jail_cgroup.h"
+#include "grader/jail/jail_plan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- who the program is ---- */
+
+enum { FIRST_UID = 2000000000, NOBODY = 65534 };
+
+/* True if this process may become `uid`: in a container's user namespace, few are mapped. */
+static bool mapped(unsigned uid) {
+    unsigned inside, outside, count, found = 0;
+    FILE *f = fopen("/proc/self/uid_map", "re");
+    while (f && fscanf(f, "%u %u %u", &inside, &outside, &count) == 3) found |= uid - inside < count;
+    if (f) fclose(f);
+    return found;
+}
+
+/* Processes and threads of this user: what RLIMIT_NPROC counts. */
+static unsigned tasks_of(unsigned uid) {
+    unsigned n = 0;
+    DIR *d = opendir("/proc");
+    for (struct dirent *x; d && (x = readdir(d));) {
+        char path[64];
+        struct stat st;
+        if (x->d_name[0] < '1' || x->d_name[0] > '9') continue;
+        snprintf(path, sizeof path, "/proc/%.20s/task", x->d_name);
+        if (stat(path, &st) == 0 && st.st_uid == uid) n += st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
+    }
+    if (d) closedir(d);
+    return n;
+}
+
+/* A user of its own for each program, where root can give one: its number comes from the keeper's, which no
+ * other living process has. */
+static void choose_user(struct jail_plan *p) {
+    unsigned wanted = p->job->limits.processes;
+    p->own_uid = geteuid() != 0 || !p->confined;
+    p->uid = p->own_uid ? geteuid() : FIRST_UID + (unsigned)getpid();
+    if (!p->own_uid && !mapped(p->uid)) p->uid = NOBODY;
+    bool alone = !p->own_uid && p->uid != NOBODY;
+    p->processes = !wanted || !p->confined ? 0 : alone ? wanted : tasks_of(p->uid) + 2 * wanted;
+}
+
+/* ---- the folder ---- */
+
+static char folder[PATH_MAX];
+
+static bool open_folder(const struct jail_plan *p) {
+    const char *base = getenv("TMPDIR");
+    char path[PATH_MAX];
+    struct err e = {0};
+    if (!base || *base != '/' || strlen(base) > 200) base = "/tmp";
+    snprintf(folder, sizeof folder, "%s/warpbook-XXXXXX", base);
+    if (!mkdtemp(folder)) return folder[0] = 0, false;
+    for (unsigned i = 0; i < p->job->nfiles; i++)
+        if (!path_join(path, sizeof path, folder, p->job->files[i].name) ||
+            !file_write(path, p->job->files[i].data, p->job->files[i].size, &e))
+            return false;
+    return chdir(folder) == 0 && (p->own_uid || chown(".", p->uid, p->uid) == 0);
+}
+
+static bool is_dots(const char *name) {
+    return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper than any
+ * compiler does, counts as too much. */
+static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
+    uint64_t total = 0;
+    DIR *d = depth < 32 ? opendir(path) : NULL;
+    if (!d) return errno == ENOENT ? 0 : limit + 1;
+    for (struct dirent *x; total <= limit && (x = readdir(d));) {
+        char below[PATH_MAX];
+        struct stat st;
+        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) || lstat(below, &st) < 0)
+            continue;
+        total += (uint64_t)st.st_blocks * 512 + 4096;
+        if (S_ISDIR(st.st_mode)) total += bytes_in(below, depth + 1, limit);
+    }
+    closedir(d);
+    return total;
+}
+
+/* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth of
+ * nesting takes more descriptors or a longer path. */
+static void remove_folder(int top, const char *name) {
+    static unsigned moved;
+    char fresh[32];
+    struct stat st;
+    if (fchmodat(top, name, 0700, 0) < 0 && errno == ENOENT) return;
+    int fd = openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *x; d && (x = readdir(d));) {
+        if (is_dots(x->d_name) || fstatat(fd, x->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
+        snprintf(fresh, sizeof fresh, ".moved-%u", moved++);
+        if (!S_ISDIR(st.st_mode))
+            unlinkat(fd, x->d_name, 0);
+        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0)
+            continue;
+    }
+    if (d) closedir(d);
+    unlinkat(top, name, AT_REMOVEDIR);
+}
+
+/* The current folder, after everything that could write to it is dead. */
+static void close_folder(void) {
+    for (unsigned round = 0, left = 1; left && round < 100000; round++) {
+        struct stat st;
+        left = 0;
+        DIR *d = opendir(".");
+        for (struct dirent *x; d && (x = readdir(d));) {
+            if (is_dots(x->d_name) || lstat(x->d_name, &st) < 0) continue;
+            left++;
+            if (S_ISDIR(st.st_mode))
+                remove_folder(dirfd(d), x->d_name);
+            else
+                unlink(x->d_name);
+        }
+        if (d) closedir(d);
+    }
+    if (chdir("/") == 0) rmdir(folder);
+}
+
+/* ---- paths ---- */
+
+/* Paths inside become paths outside, wherever an argument or variable holds one. */
+static char *translate(const struct jail_plan *p, const char *s) {
+    const struct jail_job *job = p->job;
+    for (unsigned i = 0; i < job->nbinds; i++) {
+        const char *at = strstr(s, job->binds[i].to);
+        size_t n = strlen(job->binds[i].to);
+        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':'))
+            continue;
+        char *out = xmalloc(strlen(s) + strlen(job->binds[i].from) + 1);
+        sprintf(out, "%.*s%s%s", (int)(at - s), s, job->binds[i].from, at + n);
+        return out;
+    }
+    const char *at = strstr(s, "/work");
+    if (!at || (at != s && at[-1] != '=')) return xstrdup(s);
+    char *out = xmalloc(strlen(s) + strlen(folder) + 1);
+    sprintf(out, "%.*s%s%s", (int)(at - s), s, folder, at + 5);
+    return out;
+}
+
+/* Freed by the keeper's end. */
+static const char *const *translate_all(const struct jail_plan *p, const char *const *list) {
+    unsigned n = 0;
+    while (list && list[n]) n++;
+    const char **out = xcalloc(n + 1, sizeof *out);
+    for (unsigned i = 0; i < n; i++) out[i] = translate(p, list[i]);
+    return out;
+}
+
+/* ---- the end ---- */
+
+/* Kills the keeper's children, whoever they were born to. */
+static void kill_children(void) {
+    char path[64];
+    int pid;
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *f = fopen(path, "re");
+    while (f && fscanf(f, "%d", &pid) == 1) kill(pid, SIGKILL);
+    if (f) fclose(f);
+}
+
+/* Until nothing is left; `status` gets the program's own end. */
+static void kill_all(pid_t program, int *status) {
+    for (unsigned round = 0; round < 2000; round++) {
+        kill(-program, SIGKILL), kill_children();
+        for (;;) {
+            int how;
+            pid_t pid = waitpid(-1, &how, __WALL | WNOHANG);
+            if (pid < 0 && errno == ECHILD) return;
+            if (pid <= 0) break;
+            if (pid == program) *status = how;
+        }
+        usleep(2000);
+    }
+}
+
+/* Waits for the program's end, the grader's word or end, or a full folder. */
+static void watch(const struct jail_plan *p, pid_t program, struct jail_report *r) {
+    int fd = (int)syscall(SYS_pidfd_open, program, 0);
+    struct pollfd q[2] = {{.fd = fd, .events = POLLIN}, {.fd = p->go, .events = POLLIN}};
+    uint64_t limit = p->job->limits.work_bytes;
+    while (fd >= 0 && !r->full && poll(q, 2, 100) <= 0)
+        r->full = limit && p->confined && bytes_in(".", 0, limit) > limit;
+    if (fd >= 0) close(fd);
+}
+
+/* The grader's other descriptors would stay open in here: among them the ends by which other keepers are
+ * told. */
+static void close_others(const struct jail_plan *p) {
+    for (int fd = 3; fd < 1024; fd++) {
+        bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null || fd == p->take;
+        for (unsigned i = 0; i < p->job->nfds; i++) needed |= fd == p->job->fds[i].from;
+        if (!needed) close(fd);
+    }
+    close_range(1024, ~0u, 0);
+}
+
+void jail_keeper_run(const struct jail_plan *given) {
+    struct jail_plan p = *given;
+    struct jail_report r = {0};
+    signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN), signal(SIGCHLD, SIG_DFL);
+    setsid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    close_others(&p);
+    if (!jail_cgroup_add(p.groups, getpid())) r = (struct jail_report){.stage = "control group", .error = errno};
+    choose_user(&p);
+    p.folder = folder;
+    if (!r.stage && !open_folder(&p))
+        r = (struct jail_report){.stage = "folder for the program", .error = errno};
+    pid_t program =
+        r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
+    if (program > 0) {
+        watch(&p, program, &r);
+        kill_all(program, &r.status);
+        r.took = p.take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(&p);
+    }
+    if (folder[0]) close_folder();
+    if (program >= 0 && write(p.report, &r, sizeof r)) {
+    } /* else jail_launch has said why */
+    _exit(0);
+}

@@ -1,0 +1,42 @@
+/* report.h — writes results: for people (text) and for programs (JSON). Reads `struct result` and nothing else. */
+#pragma once
+#include "common/buf.h"
+#include "grader/grade/result.h"
+#include "grader/sim/timing/timing.h"
+
+#include <stdbool.h>
+
+struct report_style {
+    bool colour;
+    unsigned width; /* of the terminal, 0 = do not wrap */
+};
+
+/* The whole report of one exercise. */
+void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *style,
+                 struct buf *out);
+/* The closing table of several. */
+void report_table(const struct result *const *results, unsigned n, const struct report_style *style,
+                  struct buf *out);
+/* The object of docs: schema 1, for one device. */
+struct json_t;
+struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d,
+                           const char *seed);
+/* Several devices: {"schema": 1, "seed", "devices": [objects as above]}. Takes over the references; appends text. */
+void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out);
+
+/* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its output; appended. */
+void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
+
+/* The student's source, each line with its share of what was counted; "" where nothing was. */
+void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *style,
+                    struct buf *out);
+/* The part of the report that is about time. */
+void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *style,
+                  struct buf *out);
+
+/* Colours, as escape sequences or nothing. */
+enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };
+const char *report_ink(const struct report_style *s, enum ink i);
+enum ink report_ink_of(enum verdict v);
+/* Line `n` (from 1) of a text, without its newline and with leading blanks removed; "" if there is none. */
+void report_source_line(const struct buf *text, unsigned n, bool trim, struct buf *out);

@@ -1,0 +1,131 @@
+/* report_json.c — results as JSON: stable keys in a fixed order, units in the names, no clock, path or process id, so
+ * that equal seeds give equal bytes. */
+#include "grader/grade/gpu_device.h"
+#include "grader/jail/jail.h"
+#include "grader/report/report.h"
+#include "grader/grade/tally.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+static json_t *text(const char *s) {
+    json_t *j = json_string(s);
+    return j ? j : json_string("(not valid UTF-8)");
+}
+
+static json_t *cases(const struct result *r) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->ncases; i++) {
+        const struct case_result *c = &r->cases[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "group", text(c->group));
+        json_object_set_new(o, "name", text(c->name));
+        json_object_set_new(o, "verdict", text(verdict_code(c->verdict)));
+        json_object_set_new(o, "message", text(c->message));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *technique(const struct result *r) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->ntechnique; i++) {
+        const struct technique_result *t = &r->technique[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "name", text(t->name));
+        json_object_set_new(o, "metric", text(t->metric));
+        json_object_set_new(o, "value", json_real(t->value));
+        json_object_set_new(o, "limit", json_real(t->limit));
+        json_object_set_new(o, "file", text(t->file));
+        json_object_set_new(o, "line", json_integer(t->line));
+        json_object_set_new(o, "passed", json_boolean(t->passed));
+        json_object_set_new(o, "kind", text(t->guard ? "guard" : "goal"));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+/* With the score they add up to max_score. */
+static json_t *missing(const struct result *r) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->nmissing; i++) {
+        const struct missing *m = &r->missing[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "points", json_real(m->points));
+        json_object_set_new(o, "group", text(m->group));
+        json_object_set_new(o, "why", text(m->why));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *speed(const struct result *r) {
+    const struct speed_result *s = &r->speed;
+    if (!s->valid) return json_null();
+    json_t *o = json_object();
+    json_object_set_new(o, "kind", text(s->kind));
+    json_object_set_new(o, "student_us", json_real(s->student_us));
+    json_object_set_new(o, "solution_us", json_real(s->solution_us));
+    json_object_set_new(o, "baseline_us", json_real(s->baseline_us));
+    json_object_set_new(o, "vs_solution", json_real(s->vs_solution));
+    json_object_set_new(o, "vs_baseline", json_real(s->vs_baseline));
+    json_object_set_new(o, "ci95", s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
+    json_object_set_new(o, "of_roofline", json_real(s->of_roofline));
+    return o;
+}
+
+static json_t *counters(const struct result *r) {
+    json_t *o = json_object();
+    for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++)
+        json_object_set_new(o, sim_counter_name(i), json_integer((json_int_t)sim_counter_get(&r->counters, i)));
+    return o;
+}
+
+static json_t *exercise(const struct result *r) {
+    json_t *o = json_object();
+    json_object_set_new(o, "id", text(r->id));
+    json_object_set_new(o, "verdict", text(verdict_code(r->verdict)));
+    json_object_set_new(o, "score", verdict_scored(r->verdict) ? json_real(r->score) : json_null());
+    json_object_set_new(o, "max_score", json_real(r->max_score));
+    json_object_set_new(o, "missing", missing(r));
+    json_object_set_new(o, "cases", cases(r));
+    json_object_set_new(o, "technique", technique(r));
+    json_object_set_new(o, "speed", speed(r));
+    json_object_set_new(o, "counters", counters(r));
+    struct buf log = {0}; /* the compiler's words, then what was printed */
+    buf_puts(&log, r->message);
+    if (log.size && r->log.size) buf_puts(&log, "\n");
+    buf_add(&log, buf_str(&r->log), r->log.size);
+    json_object_set_new(o, "log", text(buf_str(&log)));
+    buf_free(&log);
+    return o;
+}
+
+struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d,
+                           const char *seed) {
+    json_t *o = json_object(), *device = json_object(), *list = json_array();
+    json_object_set_new(device, "name", text(d->name));
+    json_object_set_new(device, "backend", text(gpu_options_of(d) ? "gpu" : "sim"));
+    for (unsigned i = 0; i < n; i++) json_array_append_new(list, exercise(results[i]));
+    json_object_set_new(o, "schema", json_integer(1));
+    json_object_set_new(o, "device", device);
+    json_object_set_new(o, "seed", text(seed));
+    json_object_set_new(o, "jail", text(jail_tier()));
+    json_object_set_new(o, "exercises", list);
+    return o;
+}
+
+void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out) {
+    json_t *o = n == 1 ? devices[0] : json_object(), *list = n == 1 ? NULL : json_array();
+    for (unsigned i = 0; list && i < n; i++) json_array_append_new(list, devices[i]);
+    if (list) {
+        json_object_set_new(o, "schema", json_integer(1));
+        json_object_set_new(o, "seed", text(seed));
+        json_object_set_new(o, "devices", list);
+    }
+    char *s = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    buf_puts(out, s);
+    buf_puts(out, "\n");
+    free(s);
+    json_decref(o);
+}

@@ -1,0 +1,182 @@
+/* report_profile.c — the student's source with, beside each line, its share of what the launches cost. A column is
+ * shown where anything was counted in it. The hottest lines stand out: bold, and a mark for those without colour. */
+#include "common/text.h"
+#include "grader/report/report.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMN = 9, MAX_LINES = 4000 };
+
+/* A column: a share of a total, or a quotient of two counters on that line. */
+struct column {
+    const char *head[2], *text;
+    size_t part, per; /* offsets of counters; per = SIZE_MAX: share of the total */
+    double warn;      /* from here on the figure stands out */
+};
+#define AT(c) offsetof(struct sim_counters, c)
+static const struct column columns[] = {
+    {{"instr", "%"}, "share of the warp instructions issued", AT(inst_executed), SIZE_MAX, 25},
+    {{"load", "sect %"},
+     "share of the 32-byte sectors that global loads touch",
+     AT(sectors_load),
+     SIZE_MAX,
+     50},
+    {{"sectors", "/load"},
+     "sectors per warp-wide load; 4 is packed for floats",
+     AT(sectors_load),
+     AT(requests_load),
+     8},
+    {{"store", "sect %"}, "share of the sectors that global stores touch", AT(sectors_store), SIZE_MAX, 50},
+    {{"sectors", "/store"}, "sectors per warp-wide store", AT(sectors_store), AT(requests_store), 8},
+    {{"smem ld", "passes"},
+     "passes of shared memory per load; 1 is free of conflicts for floats",
+     AT(shared_wavefronts_load),
+     AT(shared_requests_load),
+     2},
+    {{"smem st", "passes"},
+     "passes of shared memory per store",
+     AT(shared_wavefronts_store),
+     AT(shared_requests_store),
+     2},
+    {{"atomics", "%"}, "share of the global atomic operations", AT(atomic_operations), SIZE_MAX, 50},
+    {{"sh.atom", "passes"},
+     "passes per shared-memory atomic",
+     AT(shared_atomic_serialised),
+     AT(shared_atomic_requests),
+     2},
+    {{"local", "sect %"}, "share of the local-memory sectors", AT(local_sectors), SIZE_MAX, 25},
+    {{"parted", "%"},
+     "share of the branches at which lanes of a warp parted",
+     AT(divergent_branches),
+     SIZE_MAX,
+     50},
+    {{"lanes", "/instr"},
+     "active lanes of an instruction, 32 at best",
+     AT(thread_inst_executed),
+     AT(inst_executed),
+     1e9},
+};
+enum { NCOLUMNS = sizeof columns / sizeof *columns };
+
+static uint64_t get(const struct sim_counters *c, size_t offset) {
+    return *(const uint64_t *)((const char *)c + offset);
+}
+
+static bool in_use(const struct result *r, const struct column *c) { return get(&r->counters, c->part) > 0; }
+
+/* The figure of a line, or -1 where it has none. */
+static double figure(const struct result *r, const struct line_result *l, const struct column *c) {
+    uint64_t part = get(&l->counters, c->part),
+             per = c->per == SIZE_MAX ? get(&r->counters, c->part) : get(&l->counters, c->per);
+    if (!part || !per) return -1;
+    return (c->per == SIZE_MAX ? 100.0 : 1.0) * (double)part / (double)per;
+}
+
+static void heading(const struct result *r, const struct report_style *s, struct buf *out) {
+    for (int row = 0; row < 2; row++) {
+        buf_puts(out, report_ink(s, INK_DIM));
+        for (unsigned i = 0; i < NCOLUMNS; i++)
+            if (in_use(r, &columns[i])) buf_printf(out, "%*s", COLUMN, columns[i].head[row]);
+        buf_printf(out, "  %5s%s\n", row ? "line" : "", report_ink(s, INK_NONE));
+    }
+}
+
+static bool is_hot(const struct result *r, const struct line_result *l) {
+    for (unsigned i = 0; i < NCOLUMNS; i++)
+        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) &&
+            figure(r, l, &columns[i]) >= columns[i].warn)
+            return true;
+    return false;
+}
+
+static void figures(const struct result *r, const struct line_result *l, const struct report_style *s,
+                    struct buf *out) {
+    for (unsigned i = 0; i < NCOLUMNS; i++) {
+        if (!in_use(r, &columns[i])) continue;
+        double f = l ? figure(r, l, &columns[i]) : -1;
+        if (f < 0) buf_printf(out, "%*s", COLUMN, "");
+        else
+            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? report_ink(s, INK_WARN) : "", COLUMN, f,
+                       f >= columns[i].warn ? report_ink(s, INK_NONE) : "");
+    }
+}
+
+static const struct line_result *find(const struct result *r, unsigned line) {
+    for (unsigned i = 0; i < r->nlines; i++)
+        if (r->lines[i].line == line && !strcmp(r->lines[i].file, r->file)) return &r->lines[i];
+    return NULL;
+}
+
+static void source(const struct result *r, const struct report_style *s, struct buf *out) {
+    unsigned total = 1;
+    for (size_t i = 0; i + 1 < r->source.size && total < MAX_LINES; i++) total += r->source.data[i] == '\n';
+    for (unsigned n = 1; n <= total; n++) {
+        const struct line_result *l = find(r, n);
+        bool hot = l && is_hot(r, l);
+        struct buf raw = {0}, clean = {0};
+        report_source_line(&r->source, n, false, &raw);
+        text_clean(&clean, buf_str(&raw), raw.size, 400);
+        text_replace(&clean, "\t", "    ");
+        figures(r, l, s, out);
+        buf_printf(out, " %s%s%5u%s %s%s%s\n", hot ? ">" : " ", report_ink(s, INK_DIM), n, report_ink(s, INK_NONE),
+                   hot ? report_ink(s, INK_BOLD) : "", buf_str(&clean), hot ? report_ink(s, INK_NONE) : "");
+        buf_free(&raw), buf_free(&clean);
+    }
+}
+
+/* Lines of headers that were inlined, and what has no line. */
+static void elsewhere(const struct result *r, const struct report_style *s, struct buf *out) {
+    for (unsigned i = 0; i < r->nlines; i++) {
+        const struct line_result *l = &r->lines[i];
+        if (l->line && !strcmp(l->file, r->file)) continue;
+        figures(r, l, s, out);
+        if (l->line) buf_printf(out, "  %s:%u\n", l->file, l->line);
+        else buf_puts(out, "  (the compiler names no line)\n");
+    }
+}
+
+static void totals(const struct result *r, struct buf *out) {
+    const struct sim_counters *c = &r->counters;
+    buf_printf(out, "%llu warp instructions", (unsigned long long)c->inst_executed);
+    if (c->requests_load)
+        buf_printf(out, " · %llu loads, %.2f sectors each", (unsigned long long)c->requests_load,
+                   (double)c->sectors_load / (double)c->requests_load);
+    if (c->requests_store)
+        buf_printf(out, " · %llu stores, %.2f sectors each", (unsigned long long)c->requests_store,
+                   (double)c->sectors_store / (double)c->requests_store);
+    if (c->bank_conflicts_load + c->bank_conflicts_store)
+        buf_printf(out, " · %llu bank conflicts",
+                   (unsigned long long)(c->bank_conflicts_load + c->bank_conflicts_store));
+    if (r->occupancy > 0) buf_printf(out, " · occupancy %.0f %%", 100 * r->occupancy);
+    buf_puts(out, "\n");
+    for (unsigned i = 0; i < r->nkernels; i++) {
+        buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
+        if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
+        buf_puts(out, " (ptxas)\n");
+    }
+}
+
+void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s,
+                    struct buf *out) {
+    struct buf size = {0};
+    for (unsigned i = 0; i < r->ncases; i++)
+        if (text_ends(r->cases[i].name, " (counted)"))
+            buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
+    buf_printf(out, "%s%s%s  %s, counted at %s\n", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE), r->file,
+               buf_str(&size));
+    buf_free(&size);
+    totals(r, out);
+    if (r->speed.valid) report_speed(r, d, s, out);
+    buf_puts(out, "\n");
+    heading(r, s, out);
+    source(r, s, out);
+    elsewhere(r, s, out);
+    buf_puts(out, "\n");
+    for (unsigned i = 0; i < NCOLUMNS; i++)
+        if (in_use(r, &columns[i]))
+            buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
+                       columns[i].text, report_ink(s, INK_NONE));
+}

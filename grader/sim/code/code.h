@@ -1,0 +1,155 @@
+/* code.h — decoded code: what the decoder makes of a PTX module, and the core executes. */
+#pragma once
+#include "grader/sim/code/insn.h"
+#include "grader/sim/mem/mem.h"
+
+/* Windows of generic addresses. */
+#define SHARED_WINDOW 0x200000000000ull
+#define LOCAL_WINDOW  0x210000000000ull
+#define PARAM_WINDOW  0x220000000000ull
+#define WINDOW_BYTES  0x000100000000ull
+#define FUNC_WINDOW   0x230000000000ull /* + index of a function's code: what a function pointer holds */
+
+struct segment {
+    u32 first, last;   /* ops, both included; the last is the control op */
+    u32 insns;         /* PTX instructions in it */
+};
+
+/* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */
+struct param_slot {
+    u32 offset; /* in the parameter space */
+    u32 slot;   /* byte offset behind BASE_BLOCK */
+    u8 bytes, reg_bytes, is_signed;
+};
+
+/* Words (4 bytes × 32 lanes) in a frame that hold a function's .param variable. */
+struct param_area {
+    const struct ptx_var *var;
+    u32 offset, bytes; /* frame offset of word 0 */
+};
+
+/* A stretch of a frame that is zeroed when its function is entered. */
+struct zeroed { u32 offset, bytes; };
+
+/* Where a variable lies in its memory. */
+struct var_place {
+    const struct ptx_var *var;
+    u32 offset;
+};
+
+struct code {
+    const struct ptx_func *func;
+    const char *name;
+    u32 first_op, end_op;     /* in module->ops */
+    u32 frame_bytes;          /* of registers */
+    u32 local_bytes;          /* per lane, of this function's .local variables */
+    u32 static_shared;
+    u32 max_frame, max_local; /* with everything that it may call */
+    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
+    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
+    bool updates_global;      /* by atomics or strong stores */
+    u64 changes;              /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
+    bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
+    bool recursive, cooperative;
+    bool allocates;           /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
+    struct param_slot *slots;
+    u32 nslots;
+    struct var_place *shared; /* its variables in shared memory */
+    u32 nshared;
+    struct zeroed *zeroed;    /* registers that may be read before they are written */
+    u32 nzeroed;
+    struct param_area *formals; /* parameters, then return values */
+    u32 nformals, nrets;
+    u32 *callees, ncallees;
+    bool calls_unknown;
+    struct sim_kernel *kernel;
+};
+
+/* Bits of code.changes: kernel parameters by number, then these. */
+enum { ROOT_VARIABLES = 62 /* variables of the module */, ROOT_UNKNOWN = 63 /* anything */ };
+
+enum { ALLOCA_BYTES = 16 << 10 };
+
+enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
+
+struct call_desc {
+    u32 callee;     /* index of code; UINT32_MAX = through a register */
+    u8 builtin;
+    ref target;     /* register of an indirect call */
+    u32 nargs, nrets;
+    struct param_area *args; /* the caller's areas: arguments, then returns */
+};
+
+enum collect_kind { COLLECT_SHFL, COLLECT_VOTE, COLLECT_MATCH, COLLECT_SYNC, COLLECT_REDUX, COLLECT_ELECT };
+struct collect_desc {
+    u8 kind, mode, type, wide; /* mode by kind; wide: 64-bit source */
+    ref members;               /* member mask, a 32-bit register or constant */
+    ref second;                /* the predicate after '|', or REF_NONE */
+};
+
+enum { CLUSTER_BARRIER = 16, BARRIERS }; /* after those that programs number */
+struct bar_desc {
+    ref id, count; /* REF_NONE = 0, all */
+    u8 arrive;     /* bar.arrive: does not wait */
+    u8 red;        /* 0 none, 1 popc, 2 and, 3 or */
+    ref source;    /* predicate reduced */
+    u8 source_flip;
+};
+
+struct branch_table {
+    u32 *targets, count;
+};
+
+struct sim_module {
+    struct sim *sim;
+    const struct sim_options *options; /* of that sim */
+    struct memory *memory;             /* likewise: where its variables lie */
+    struct arena arena;
+    struct ptx_module *ptx;
+    struct op *ops;
+    u32 nops, ops_capacity;
+    u32 *segment_of; /* op index -> segment, for the op that begins one */
+    struct segment *segments;
+    u32 nsegments;
+    unsigned char *consts; /* behind BASE_CONST: immediates as slots */
+    u32 const_bytes, const_capacity;
+    struct mem_desc *mems;
+    u32 nmems, mems_capacity, nstats;
+    struct stat_owner *stat_owners; /* [nstats] */
+    struct call_desc *calls;
+    struct collect_desc *collects;
+    struct bar_desc *bars;
+    struct branch_table *tables;
+    struct matrix_desc *matrices; /* matrix.h */
+    u32 ncalls, ncollects, nbars, ntables, nmatrices;
+    struct code *codes;
+    u32 ncodes;
+    struct sim_kernel *kernels;
+    u32 nkernels;
+    struct placed_var *vars;
+    u32 nvars;
+    struct sim_module *next;
+};
+
+/* What a statistics slot counts: a generic instruction has one for each space that it may reach. */
+struct stat_owner {
+    u32 op;
+    u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
+};
+
+struct placed_var {
+    const struct ptx_var *var;
+    uint64_t address;
+};
+
+struct sim_kernel {
+    struct sim_module *module;
+    u32 code;
+    u32 param_bytes;
+    u32 registers, spill_bytes; /* from ptxas; 0 = not told */
+};
+
+/* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
+bool code_decode(struct sim_module *m, struct err *e);
+/* The core's part: runs an op's lane function with its rounding and flush-to-zero in force (core/environment.c). */
+op_fn core_run_in_environment;

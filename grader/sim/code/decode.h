@@ -1,0 +1,114 @@
+/* decode.h — from parsed PTX to what the core executes.
+ *
+ * decode.c         a module: variables placed, functions in order, segments, call graph
+ * decode_op.c      operands, row look-up, instructions that are an expression
+ * decode_mem.c     loads, stores, atomics, address conversions
+ * decode_lower.c   instructions made of other rows
+ * decode_async.c   cp.async, mbarrier, bulk copies
+ * decode_matrix.c  mma, wmma, ldmatrix
+ * roots.c          what addresses are made from
+ * merge.c          accesses that ptxas makes one of
+ * decode_control.c branches, calls, barriers, rendezvous */
+#pragma once
+#include "grader/sim/code/code.h"
+#include "grader/sim/device.h"
+
+struct decoder {
+    struct sim_module *m;
+    const struct ptx_func *f;
+    struct code *c;
+    const struct ptx_insn *in;  /* being decoded */
+    ref *regs;                  /* by PTX register */
+    u32 *reads;                 /* how often each register is read */
+    u32 *stored;                /* as what a store puts into memory */
+    u32 frame;                  /* bytes given out so far */
+    struct param_area *areas;   /* of this function: formals and call sequences */
+    u32 nareas;
+    ref stack;                  /* what was in use of the stack when the function began; REF_NONE if it does not allocate */
+    ref carry;                  /* the carry flag's mask; REF_NONE until an instruction needs it */
+    struct var_place *locals, *shareds;
+    u32 nlocals, nshareds;
+    u64 *arrays;                /* by register, the arrays in shared memory that it is made from; NULL = not known */
+    struct const_map *consts;
+    struct err *e;
+};
+
+/* Each returns false with the error set. */
+bool decode_plain(struct decoder *d);
+bool decode_set(struct decoder *d);         /* decode_lower.c */
+bool decode_cp(struct decoder *d);          /* decode_async.c */
+bool decode_mbarrier(struct decoder *d);
+bool decode_video(struct decoder *d);       /* decode_lower.c */
+bool decode_into_zero(struct decoder *d);   /* createpolicy, getctarank: a destination that becomes 0 */
+bool decode_stack(struct decoder *d);       /* alloca, stacksave, stackrestore */
+/* Around a function that allocates: what it took is given back when it returns. */
+void decode_begin_stack(struct decoder *d);
+void decode_end_stack(struct decoder *d);
+bool decode_matrix(struct decoder *d);      /* decode_matrix.c */
+/* Operands that fit a matrix opcode, as text. */
+bool decode_matrix_operands(const char *opcode, struct buf *out);
+bool decode_mapa(struct decoder *d);
+bool decode_memory(struct decoder *d);      /* ld, ldu, st */
+bool decode_atomic(struct decoder *d);      /* atom, red */
+bool decode_cvta(struct decoder *d);
+bool decode_isspacep(struct decoder *d);
+bool decode_branch(struct decoder *d);      /* bra, brx */
+bool decode_call(struct decoder *d);
+bool decode_end(struct decoder *d);         /* ret, exit, trap */
+bool decode_barrier(struct decoder *d);     /* bar, barrier: of the block, or of a warp */
+bool decode_collect(struct decoder *d);     /* shfl, vote, match, redux */
+bool decode_bare(struct decoder *d);        /* no operands of interest: fences, hints, activemask, nanosleep */
+
+/* An error about the instruction at hand: "not implemented: …" with kernel, source line and PTX line. */
+bool decode_refuse(struct decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends an op for the row (index), with the instruction's guard and place. */
+struct op *decode_emit(struct decoder *d, int row);
+struct op *decode_emit_named(struct decoder *d, const char *row_name);
+
+/* Slots: `bytes` is the size of one lane's register (1 = predicate). */
+ref decode_slot_new(struct decoder *d, unsigned bytes);
+ref decode_slot_const(struct decoder *d, u64 value, unsigned bytes);
+unsigned decode_reg_bytes(enum ptx_type t);
+
+/* The operand as a source of the given type: register, immediate, special register, address of a variable.
+ * Emits what is needed to narrow a wider register. False if it cannot be. */
+bool decode_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type t, ref *out);
+/* A predicate source: *flip gets ~0 for !%p. */
+bool decode_predicate(struct decoder *d, const struct ptx_operand *p, ref *out, u32 *flip);
+bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes);
+/* [base + offset]: sets o->src[0], o->imm and address32; `space` may be refined (generic to shared, …). */
+struct address { ref base; s64 offset; bool address32; const struct ptx_var *var; };
+bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out);
+
+/* A load or store as described, at the address that the operand says. */
+bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p);
+void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref address, s64 offset);
+/* All lanes of the warp meet; not counted. */
+void decode_emit_warp_barrier(struct decoder *d);
+/* The address as a 64-bit value in one slot. */
+bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *out);
+/* Writes the op's result of type `t` into the operand's register, which may be wider. */
+bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
+/* The row that an opcode means, modifiers taken off into *dropped, or -1. */
+int decode_row_of(const char *opcode, unsigned *dropped);
+/* Marks what ptxas merges and aggregates in the function just decoded (merge.c). */
+void decode_merge_memory(struct decoder *d);
+/* The set of what the entry just decoded may change, ROOT_… (roots.c). */
+u64 decode_roots_changed(const struct decoder *d);
+/* roots.c: decoder.arrays, to be freed, and the one array that an address leads to, or NULL. */
+u64 *decode_roots_arrays(const struct decoder *d);
+const struct var_place *decode_roots_array_of(const struct decoder *d, const struct ptx_operand *p);
+/* Notes that an instruction which is decoded into other rows was met (RD rows). */
+void decode_mark_lowered(const char *row_name);
+
+struct param_area *decode_area_of(struct decoder *d, const struct ptx_var *v);
+bool decode_var_address(struct decoder *d, const struct ptx_var *v, u64 *out); /* of a placed variable */
+/* The opcode's n-th dotted part, and whether it has a part. */
+bool decode_opcode_part(const char *opcode, unsigned n, char *out, size_t size);
+bool decode_opcode_has(const char *opcode, const char *part);
+enum ptx_type decode_opcode_type(const char *opcode); /* the last part that is one */
+/* assigned.c: fills the list of registers that a function must find zeroed. */
+void decode_find_unassigned(struct decoder *d);
+void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader); /* [ninsns + 1]: branch targets */
+bool decode_writes_first_operand(const struct ptx_insn *in);

@@ -1,0 +1,213 @@
+/* decode_async.c — cp.async, mbarrier and bulk copies. See decode.h.
+ *
+ * Copies happen when they are issued, which is one of the orders that the program must allow for: waiting for a group
+ * then has nothing to do, and an mbarrier sees the bytes of a copy arrive at once. cp.async becomes a load into
+ * registers of its own and a store from them, so that both are checked and counted like any other. */
+#include "grader/sim/code/decode.h"
+#include "grader/sim/code/async.h"
+
+#include <string.h>
+
+static bool hint_only(struct decoder *d, const char *row) {
+    decode_emit_named(d, "nop");
+    decode_mark_lowered(row);
+    return true;
+}
+
+/* Without the cache policy that ends the operands where the opcode says so. */
+static unsigned operands_of(const struct ptx_insn *in) {
+    return in->noperands - (decode_opcode_has(in->opcode, "L2::cache_hint") && in->noperands > 2);
+}
+
+bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *out) {
+    struct address a;
+    if (!decode_address(d, p, &a)) return false;
+    if (a.base == REF_NONE) return *out = decode_slot_const(d, (u64)a.offset, 8), true;
+    if (a.address32) {
+        ref wide = decode_slot_new(d, 8);
+        struct op *o = decode_emit_named(d, "cvt.u64.u32");
+        o->weight = 0;
+        o->src[0] = a.base;
+        o->dst = a.base = wide;
+    }
+    if (!a.offset) return *out = a.base, true;
+    ref offset = decode_slot_const(d, (u64)a.offset, 8), sum = decode_slot_new(d, 8);
+    struct op *o = decode_emit_named(d, "add.u64");
+    o->weight = 0;
+    o->src[0] = a.base;
+    o->src[1] = offset;
+    o->dst = *out = sum;
+    return true;
+}
+
+/* ---- cp.async.{ca,cg}.shared.global [d], [a], size{, bytes read | skip}{, policy} ---- */
+
+/* What follows the size: how many bytes are read, or a predicate that says none. */
+static bool fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, u32 *flip) {
+    const struct ptx_operand *p = &d->in->operands[3];
+    *bytes = *skip = REF_NONE;
+    *flip = 0;
+    if (n < 4) return true;
+    bool is_predicate = p->kind == PTX_OP_REG && d->f->regs[p->reg].type == PTX_PRED;
+    return is_predicate ? decode_predicate(d, p, skip, flip) : decode_source(d, p, PTX_U32, bytes);
+}
+
+/* Before the load: zeroes, and which lanes read all that they copy. The load that follows is theirs. */
+static bool emit_fill(struct decoder *d, struct mem_desc *m, const ref operand[2], u32 flip) {
+    ref full = decode_slot_new(d, 1);
+    struct op *o = decode_emit_named(d, "cp.async");
+    u32 fill = d->m->nops - 1;
+    o->src[1] = operand[0];
+    o->src[2] = operand[1];
+    o->imm = flip;
+    o->dst = full;
+    if (!decode_emit_access(d, m, &d->in->operands[1])) return false;
+    struct op *load = &d->m->ops[d->m->nops - 1];
+    load->guard = full;
+    load->flip = 0;
+    d->m->ops[fill].aux = load->aux;
+    d->m->ops[fill].target = d->m->nops - 1 - fill; /* ops to the load, whose address it shares */
+    return true;
+}
+
+static bool copy_by_lane(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    unsigned n = operands_of(in);
+    ref operand[2]; /* bytes, skip */
+    u32 flip, first = d->m->nops;
+    if (n < 3 || in->operands[2].kind != PTX_OP_IMM) return decode_refuse(d, "a size is missing in");
+    u64 size = in->operands[2].value;
+    if (size != 4 && size != 8 && size != 16) return decode_refuse(d, "not implemented: %llu bytes in", (unsigned long long)size);
+    if (!fill_operands(d, n, &operand[0], &operand[1], &flip)) return false;
+    struct mem_desc m = {.verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 4, .count = (u8)(size / 4), .reg_bytes = 4,
+                         .type = PTX_B32, .cache_op = decode_opcode_has(in->opcode, "cg") ? 'g' : 0};
+    for (unsigned i = 0; i < m.count; i++) m.reg[i] = decode_slot_new(d, 4);
+    bool whole = operand[0] == REF_NONE && operand[1] == REF_NONE;
+    if (!(whole ? decode_emit_access(d, &m, &in->operands[1]) : emit_fill(d, &m, operand, flip))) return false;
+    m.verb = MEM_STORE;
+    m.space = SPACE_SHARED;
+    m.cache_op = 0;
+    if (!decode_emit_access(d, &m, &in->operands[0])) return false;
+    for (u32 i = first + 1; i < d->m->nops; i++) d->m->ops[i].weight = 0;
+    return true;
+}
+
+/* ---- mbarrier and bulk copies ---- */
+
+static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const struct ptx_operand *at, ref count, ref token, ref dst) {
+    u32 first = d->m->nops;
+    ref where;
+    if (!decode_whole_address(d, at, &where)) return false;
+    struct op *o = decode_emit_named(d, "mbarrier");
+    o->src[0] = where;
+    o->src[1] = count;
+    o->src[2] = token;
+    o->dst = dst;
+    o->imm = verb;
+    for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
+    return true;
+}
+
+/* Lanes that found the phase unfinished let the other warps go on. */
+static void emit_wait(struct decoder *d, ref done) {
+    struct op *o = decode_emit_named(d, "nanosleep");
+    o->weight = 0;
+    o->guard = done;
+    o->flip = ~0u;
+}
+
+static bool decode_wait(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    bool parity = decode_opcode_has(in->opcode, "parity");
+    ref done, token;
+    unsigned bytes;
+    if (in->noperands < 3 || !decode_destination(d, &in->operands[0], &done, &bytes)) return decode_refuse(d, "operand missing in");
+    if (bytes != 1) return decode_refuse(d, "destination is no predicate in");
+    if (!decode_source(d, &in->operands[2], parity ? PTX_U32 : PTX_U64, &token)) return false;
+    if (!emit_mbarrier(d, parity ? MBAR_WAIT_PARITY : MBAR_WAIT, &in->operands[1], REF_NONE, token, done)) return false;
+    if (d->in->guard < 0) emit_wait(d, done);
+    return true;
+}
+
+/* mbarrier.arrive{_drop}{.expect_tx}{.noComplete} {state,} [a]{, count} */
+static bool decode_arrive(struct decoder *d, bool drop) {
+    const struct ptx_insn *in = d->in;
+    unsigned at = in->noperands && in->operands[0].kind != PTX_OP_ADDRESS, bytes;
+    bool expect = decode_opcode_has(in->opcode, "expect_tx");
+    ref dst = REF_NONE, count = decode_slot_const(d, 1, 4);
+    if (in->noperands <= at) return decode_refuse(d, "operand missing in");
+    if (at && !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+    if (at && dst != REF_NONE && bytes != 8) return decode_refuse(d, "registers of the wrong size in");
+    if (in->noperands > at + 1 && !decode_source(d, &in->operands[at + 1], PTX_U32, &count)) return false;
+    enum mbarrier_verb verb = expect ? (drop ? MBAR_DROP_EXPECT : MBAR_ARRIVE_EXPECT) : drop ? MBAR_DROP : MBAR_ARRIVE;
+    return emit_mbarrier(d, verb, &in->operands[at], count, REF_NONE, dst);
+}
+
+bool decode_mbarrier(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    char verb[32];
+    unsigned bytes;
+    ref a = REF_NONE, dst;
+    if (!decode_opcode_part(in->opcode, 1, verb, sizeof verb)) return decode_refuse(d, "not implemented: instruction");
+    if (strcmp(verb, "arrive") == 0 || strcmp(verb, "arrive_drop") == 0) return decode_arrive(d, verb[6] != 0);
+    if (strcmp(verb, "test_wait") == 0 || strcmp(verb, "try_wait") == 0) return decode_wait(d);
+    if (strcmp(verb, "pending_count") == 0) {
+        if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &a) || !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+        if (bytes != 4) return decode_refuse(d, "registers of the wrong size in");
+        struct op *o = decode_emit_named(d, "mbarrier.pending_count.b64");
+        o->src[0] = a;
+        o->dst = dst;
+        return true;
+    }
+    static const struct { const char *name; u8 verb, count; } plain[] = {
+        {"init", MBAR_INIT, 1}, {"inval", MBAR_INVAL, 0}, {"expect_tx", MBAR_EXPECT, 1}, {"complete_tx", MBAR_COMPLETE, 1}};
+    for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (strcmp(plain[i].name, verb) != 0) continue;
+        if (in->noperands < 1u + plain[i].count || (plain[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
+            return decode_refuse(d, "operand missing in");
+        return emit_mbarrier(d, plain[i].verb, &in->operands[0], a, REF_NONE, REF_NONE);
+    }
+    return decode_refuse(d, "not implemented: instruction");
+}
+
+/* cp.async.bulk.D.S.… [d], [a], size{, [mbarrier]} */
+static bool copy_in_bulk(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    char to[32], from[32];
+    if (!decode_opcode_part(in->opcode, 3, to, sizeof to)) return decode_refuse(d, "not implemented: instruction");
+    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0 || strcmp(to, "prefetch") == 0) return hint_only(d, "cp.async.bulk");
+    bool barrier = decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes");
+    if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") || decode_opcode_has(in->opcode, "cp_mask") ||
+        strcmp(to, "tensor") == 0 || in->noperands < 3u + barrier)
+        return decode_refuse(d, "not implemented: instruction");
+    ref target, origin, size, where = REF_NONE;
+    u32 first = d->m->nops;
+    if (!decode_whole_address(d, &in->operands[0], &target) || !decode_whole_address(d, &in->operands[1], &origin)) return false;
+    if (!decode_source(d, &in->operands[2], PTX_U32, &size)) return false;
+    if (barrier && !decode_whole_address(d, &in->operands[3], &where)) return false;
+    struct op *o = decode_emit_named(d, "cp.async.bulk");
+    o->src[0] = target;
+    o->src[1] = origin;
+    o->src[2] = size;
+    o->src[3] = where;
+    o->imm = strncmp(to, "shared", 6) == 0 ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED : BULK_IN) : BULK_OUT;
+    for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
+    return true;
+}
+
+bool decode_cp(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    char part[32];
+    if (strncmp(in->opcode, "cp.async.", 9) != 0 || !decode_opcode_part(in->opcode, 2, part, sizeof part))
+        return decode_refuse(d, "not implemented: instruction");
+    if (strcmp(part, "bulk") == 0) return copy_in_bulk(d);
+    if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 || strcmp(part, "wait_all") == 0) return hint_only(d, "cp.async.group");
+    if (strcmp(part, "mbarrier") == 0) {
+        /* The copies are done: what remains is one arrival, which without .noinc the barrier did not count on. */
+        if (in->noperands < 1) return decode_refuse(d, "operand missing in");
+        if (!decode_opcode_has(in->opcode, "noinc")) return hint_only(d, "cp.async.group");
+        return emit_mbarrier(d, MBAR_ARRIVE, &in->operands[0], decode_slot_const(d, 1, 4), REF_NONE, REF_NONE);
+    }
+    if (strcmp(part, "ca") == 0 || strcmp(part, "cg") == 0) return copy_by_lane(d);
+    return decode_refuse(d, "not implemented: instruction");
+}

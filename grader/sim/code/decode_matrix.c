@@ -1,0 +1,349 @@
+/* decode_matrix.c — mma, wmma, ldmatrix, stmatrix, movmatrix. See matrix.h for where elements lie.
+ *
+ * Loads and stores become plain ones, of each lane's part, so that they are checked and counted like any other. All lanes
+ * meet before a matrix instruction, since it needs them all: a warp barrier comes first. */
+#include "grader/sim/code/decode.h"
+#include "grader/sim/code/matrix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct matrix_type_info matrix_types[] = {
+#define X(id, name, bits, is_float) {name, bits, is_float},
+    MATRIX_TYPES(X)
+#undef X
+};
+
+/* ---- opcodes ---- */
+
+struct matrix_opcode {
+    unsigned m, n, k, ntypes, nlayouts;
+    u8 types[4], row_major[2], combine, saturate;
+    u8 space; /* enum mem_space */
+    u8 which; /* of wmma.load and wmma.store */
+};
+
+static u8 type_named(const char *part) {
+    for (u8 i = 0; i < MATRIX_TYPE_COUNT; i++)
+        if (strcmp(matrix_types[i].name, part) == 0) return i;
+    return MATRIX_TYPE_COUNT;
+}
+
+static bool take_part(struct matrix_opcode *o, const char *part) {
+    static const char *const known[] = {"sync", "aligned", "rn", "popc", "mma", "load", "store"};
+    u8 type = type_named(part);
+    if (type < MATRIX_TYPE_COUNT) return o->ntypes < 4 && (o->types[o->ntypes++] = type, true);
+    if (sscanf(part, "m%un%uk%u", &o->m, &o->n, &o->k) == 3) return true;
+    if (strcmp(part, "row") == 0 || strcmp(part, "col") == 0) return o->nlayouts < 2 && (o->row_major[o->nlayouts++] = part[0] == 'r', true);
+    if (strcmp(part, "xor") == 0 || strcmp(part, "and") == 0) return o->combine = part[0] == 'x' ? MATRIX_XOR : MATRIX_AND, true;
+    if (strcmp(part, "satfinite") == 0) return o->saturate = 1, true;
+    if (strcmp(part, "global") == 0) return o->space = SPACE_GLOBAL, true;
+    if (strcmp(part, "shared") == 0 || strcmp(part, "shared::cta") == 0) return o->space = SPACE_SHARED, true;
+    if (strlen(part) == 1 && strchr("abcd", part[0])) return o->which = (u8)(part[0] - 'a'), true;
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], part) == 0) return true;
+    return false;
+}
+
+static bool split_opcode(const char *opcode, struct matrix_opcode *o) {
+    *o = (struct matrix_opcode){.space = SPACE_GENERIC};
+    char part[64];
+    for (unsigned i = 1; decode_opcode_part(opcode, i, part, sizeof part); i++)
+        if (!take_part(o, part)) return false;
+    return o->m && o->n && o->k && o->ntypes;
+}
+
+/* Rows × columns and how many registers hold it. */
+static void size_of(const struct matrix_opcode *o, unsigned which, unsigned *rows, unsigned *columns) {
+    *rows = which == MATRIX_B ? o->k : o->m;
+    *columns = which == MATRIX_A ? o->k : o->n;
+}
+
+static unsigned registers_of(const struct matrix_opcode *o, unsigned which, u8 type, bool direct) {
+    unsigned rows, columns, bits = matrix_types[type].bits;
+    size_of(o, which, &rows, &columns);
+    if (!direct && which < MATRIX_C && type == MATRIX_F16) return 8; /* with room to spare */
+    unsigned n = rows * columns * bits / 32 / (bits == 64 ? 64 : 32);
+    return n ? n : 1;
+}
+
+/* Shapes that exist, by the type of a. */
+static bool shape_exists(const struct matrix_opcode *o, u8 type, bool direct) {
+    static const struct { u8 type, direct, m, n; u16 k; } shapes[] = {
+        {MATRIX_F16, 0, 16, 16, 16}, {MATRIX_F16, 0, 32, 8, 16}, {MATRIX_F16, 0, 8, 32, 16}, {MATRIX_TF32, 0, 16, 16, 8}, {MATRIX_F64, 0, 8, 8, 4},
+        {MATRIX_S4, 0, 8, 8, 32}, {MATRIX_B1, 0, 8, 8, 128}, {MATRIX_F16, 1, 16, 8, 8}, {MATRIX_F16, 1, 16, 8, 16}, {MATRIX_TF32, 1, 16, 8, 4},
+        {MATRIX_TF32, 1, 16, 8, 8}, {MATRIX_F64, 1, 8, 8, 4}, {MATRIX_F64, 1, 16, 8, 4}, {MATRIX_F64, 1, 16, 8, 8}, {MATRIX_F64, 1, 16, 8, 16},
+        {MATRIX_S8, 1, 8, 8, 16}, {MATRIX_S8, 1, 16, 8, 16}, {MATRIX_S8, 1, 16, 8, 32}, {MATRIX_S4, 1, 8, 8, 32}, {MATRIX_S4, 1, 16, 8, 32},
+        {MATRIX_S4, 1, 16, 8, 64}, {MATRIX_B1, 1, 8, 8, 128}, {MATRIX_B1, 1, 16, 8, 128}, {MATRIX_B1, 1, 16, 8, 256}, {MATRIX_E4M3, 1, 16, 8, 16},
+        {MATRIX_E4M3, 1, 16, 8, 32},
+    };
+    u8 like = type == MATRIX_BF16 || (!direct && (type == MATRIX_S8 || type == MATRIX_U8)) ? MATRIX_F16
+              : type == MATRIX_U8 ? MATRIX_S8 : type == MATRIX_U4 ? MATRIX_S4 : type == MATRIX_E5M2 ? MATRIX_E4M3 : type;
+    for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        if (shapes[i].type == like && shapes[i].direct == direct && shapes[i].m == o->m && shapes[i].n == o->n && shapes[i].k == o->k) return true;
+    return false;
+}
+
+/* ---- operands ---- */
+
+static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes, ref *out) {
+    const struct ptx_operand *items = p->kind == PTX_OP_VECTOR ? p->items : p;
+    unsigned have = p->kind == PTX_OP_VECTOR ? p->nitems : 1, got;
+    if (have != n) return decode_refuse(d, "%u registers where %u are needed in", have, n);
+    for (unsigned i = 0; i < n; i++) {
+        if (written && !decode_destination(d, &items[i], &out[i], &got)) return false;
+        if (!written && !decode_source(d, &items[i], bytes == 8 ? PTX_B64 : PTX_B32, &out[i])) return false;
+        if (written && out[i] == REF_NONE) out[i] = decode_slot_new(d, bytes), got = bytes;
+        if (written && got != bytes) return decode_refuse(d, "registers of the wrong size in");
+    }
+    return true;
+}
+
+static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
+    struct sim_module *m = d->m;
+    if ((m->nmatrices & (m->nmatrices - 1)) == 0) {
+        struct matrix_desc *grown = arena_array(&m->arena, struct matrix_desc, m->nmatrices ? m->nmatrices * 2 : 1);
+        if (m->nmatrices) memcpy(grown, m->matrices, m->nmatrices * sizeof *grown);
+        m->matrices = grown;
+    }
+    m->matrices[m->nmatrices] = *desc;
+    return m->nmatrices++;
+}
+
+/* ---- mma and wmma.mma: d, a, b, c ---- */
+
+/* Types are listed d, a, b, c; wmma on halves leaves a and b out. */
+static bool spread_types(const struct matrix_opcode *o, u8 *type) {
+    if (o->ntypes == 2) type[MATRIX_D] = o->types[0], type[MATRIX_A] = type[MATRIX_B] = MATRIX_F16, type[MATRIX_C] = o->types[1];
+    else if (o->ntypes == 4) type[MATRIX_D] = o->types[0], type[MATRIX_A] = o->types[1], type[MATRIX_B] = o->types[2], type[MATRIX_C] = o->types[3];
+    return (o->ntypes == 2 || o->ntypes == 4) && matrix_types[type[MATRIX_A]].bits == matrix_types[type[MATRIX_B]].bits &&
+           matrix_types[type[MATRIX_A]].is_float == matrix_types[type[MATRIX_B]].is_float;
+}
+
+static bool types_fit(const struct matrix_opcode *o, const u8 *type) {
+    bool is_float = matrix_types[type[MATRIX_A]].is_float;
+    for (unsigned w = MATRIX_C; w <= MATRIX_D; w++) {
+        bool ok = !is_float ? type[w] == MATRIX_S32 : type[MATRIX_A] == MATRIX_F64 ? type[w] == MATRIX_F64
+                  : type[w] == MATRIX_F32 || (type[w] == MATRIX_F16 && (type[MATRIX_A] == MATRIX_F16 || matrix_types[type[MATRIX_A]].bits == 8));
+        if (!ok) return false;
+    }
+    return (type[MATRIX_A] == MATRIX_B1) == (o->combine != MATRIX_MULTIPLY);
+}
+
+static bool decode_multiply(struct decoder *d, bool direct) {
+    const struct ptx_insn *in = d->in;
+    struct matrix_opcode o;
+    u8 type[MATRICES];
+    static const u8 order[] = {MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C};
+    if (!split_opcode(in->opcode, &o) || o.nlayouts != 2 || in->noperands != 4 || !spread_types(&o, type) || !types_fit(&o, type) ||
+        !shape_exists(&o, type[MATRIX_A], direct) || (direct && (!o.row_major[0] || o.row_major[1])))
+        return decode_refuse(d, "not implemented: instruction");
+    struct matrix_desc m = {.m = (u16)o.m, .n = (u16)o.n, .k = (u16)o.k, .direct = direct, .combine = o.combine, .saturate = o.saturate};
+    decode_emit_warp_barrier(d);
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned w = order[i], n = registers_of(&o, w, type[w], direct);
+        m.of[w] = (struct matrix_operand){.count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
+        if (n > 8 || !take_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg)) return false;
+    }
+    u32 aux = add_matrix(d, &m);
+    decode_emit_named(d, "mma")->aux = aux;
+    return true;
+}
+
+/* ---- wmma.load and wmma.store ---- */
+
+struct place {
+    ref base, stride;
+    struct matrix_address a;
+    bool transposed;
+    u8 space;
+};
+
+static ref emit_address(struct decoder *d, const struct place *p, unsigned at) {
+    struct matrix_address a = p->a;
+    a.at = (u8)at;
+    ref out = decode_slot_new(d, 8);
+    struct op *o = decode_emit_named(d, "matrix.address");
+    o->weight = 0;
+    o->src[0] = p->base;
+    o->src[1] = p->stride;
+    o->target = p->transposed;
+    memcpy(&o->imm, &a, sizeof a);
+    o->dst = out;
+    return out;
+}
+
+/* Units that lie side by side in memory and in a lane: as wide an access as they allow. */
+static void move_units(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
+    unsigned wide = 16u / p->a.unit;
+    while (wide > count || wide > p->a.line || p->a.line % wide || count % wide) wide /= 2;
+    for (unsigned at = 0; at < count; at += wide) {
+        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = p->a.unit, .count = (u8)wide, .reg_bytes = p->a.unit,
+                             .type = p->a.unit == 8 ? PTX_B64 : PTX_B32};
+        memcpy(m.reg, reg + at, wide * sizeof *reg);
+        decode_emit_access_at(d, &m, emit_address(d, p, at), 0);
+        d->m->ops[d->m->nops - 1].weight = 0;
+    }
+}
+
+static void one_word(struct decoder *d, const char *row, ref dst, ref a, ref b) {
+    struct op *o = decode_emit_named(d, row);
+    o->weight = 0;
+    o->dst = dst;
+    o->src[0] = a;
+    o->src[1] = b;
+}
+
+/* Halves of accumulators in columns: two to a register, each at a place of its own. */
+static void move_halves(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        ref half[2] = {decode_slot_new(d, 2), decode_slot_new(d, 2)};
+        if (!load) one_word(d, "unpack.lo.b32", half[0], reg[i], REF_NONE), one_word(d, "unpack.hi.b32", half[1], reg[i], REF_NONE);
+        for (unsigned h = 0; h < 2; h++) {
+            struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = 2, .count = 1, .reg_bytes = 2, .type = PTX_B16,
+                                 .reg = {half[h]}};
+            decode_emit_access_at(d, &m, emit_address(d, p, 2 * i + h), 0);
+            d->m->ops[d->m->nops - 1].weight = 0;
+        }
+        if (load) one_word(d, "pack.b32.b16", reg[i], half[0], half[1]);
+    }
+}
+
+/* Elements of 32 or 64 bits of accumulators in columns. */
+static void move_elements(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = p->a.unit, .count = 1,
+                             .reg_bytes = p->a.unit, .type = p->a.unit == 8 ? PTX_B64 : PTX_B32, .reg = {reg[i]}};
+        decode_emit_access_at(d, &m, emit_address(d, p, i), 0);
+        d->m->ops[d->m->nops - 1].weight = 0;
+    }
+}
+
+static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct place *p, bool load, const ref *reg, unsigned n) {
+    unsigned rows, columns, bits = matrix_types[o->types[0]].bits, bytes = bits == 64 ? 8 : 4;
+    size_of(o, o->which, &rows, &columns);
+    unsigned all = rows * columns, line = o->row_major[0] ? columns : rows;
+    p->transposed = o->which >= MATRIX_C && !o->row_major[0]; /* a lane's elements follow rows, memory columns */
+    if (p->transposed) {
+        p->a = (struct matrix_address){0, (u8)(n * bytes * 8 / bits), (u16)all, (u16)columns, (u8)(bits / 8), (u8)bits};
+        if (bits == 16) move_halves(d, p, load, reg, n);
+        else move_elements(d, p, load, reg, n);
+    } else {
+        p->a = (struct matrix_address){0, (u8)n, (u16)(all * bits / 8 / bytes), (u16)(line * bits / 8 / bytes), (u8)bytes, (u8)bits};
+        move_units(d, p, load, reg, n);
+    }
+}
+
+static bool decode_transfer(struct decoder *d, bool load) {
+    const struct ptx_insn *in = d->in;
+    struct matrix_opcode o;
+    struct place p;
+    ref reg[8];
+    if (in->noperands < 2 || !split_opcode(in->opcode, &o) || o.nlayouts != 1 || o.ntypes != 1)
+        return decode_refuse(d, "not implemented: instruction");
+    unsigned rows, columns, n = registers_of(&o, o.which, o.types[0], false), bytes = o.types[0] == MATRIX_F64 ? 8 : 4;
+    if (n > 8) return decode_refuse(d, "not implemented: instruction");
+    size_of(&o, o.which, &rows, &columns);
+    decode_emit_warp_barrier(d);
+    u32 first = d->m->nops;
+    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
+    if (!decode_whole_address(d, &in->operands[load ? 1 : 0], &p.base)) return false;
+    p.space = o.space;
+    p.stride = decode_slot_const(d, o.row_major[0] ? columns : rows, 4);
+    if (in->noperands > 2 && !decode_source(d, &in->operands[2], PTX_U32, &p.stride)) return false;
+    move_matrix(d, &o, &p, load, reg, n);
+    d->m->ops[first].weight = 1;
+    decode_mark_lowered(load ? "wmma.load" : "wmma.store");
+    return true;
+}
+
+/* ---- ldmatrix, stmatrix, movmatrix: matrices of 8 × 8 halves ---- */
+
+/* Lanes below `count`: those that bring an address. */
+static ref lanes_below(struct decoder *d, unsigned count) {
+    ref limit = decode_slot_const(d, count, 4), out = decode_slot_new(d, 1);
+    struct op *o = decode_emit_named(d, "setp.lt.u32");
+    o->weight = 0;
+    o->src[0] = REF(BASE_WARP, W_LANEID * SLOT_BYTES);
+    o->src[1] = limit;
+    o->dst = out;
+    return out;
+}
+
+/* Lane 8 i + r reads or writes row r of matrix i, 16 bytes; what a lane holds of each matrix is exchanged. */
+static bool decode_rows(struct decoder *d, bool load) {
+    const struct ptx_insn *in = d->in;
+    const char *opcode = in->opcode;
+    unsigned n = decode_opcode_has(opcode, "x4") ? 4 : decode_opcode_has(opcode, "x2") ? 2 : decode_opcode_has(opcode, "x1") ? 1 : 0;
+    ref reg[4], row[4];
+    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") || in->noperands < 2) return decode_refuse(d, "not implemented: instruction");
+    decode_emit_warp_barrier(d);
+    u32 first = d->m->nops;
+    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg)) return false;
+    for (unsigned i = 0; i < 4; i++) row[i] = decode_slot_new(d, 4);
+    struct matrix_desc desc = {.m = 8, .n = 8, .k = (u16)n};
+    desc.of[MATRIX_A] = (struct matrix_operand){.count = 4, .row_major = 1};
+    desc.of[MATRIX_D] = (struct matrix_operand){.count = (u8)n, .row_major = !decode_opcode_has(opcode, "trans")};
+    memcpy(desc.of[MATRIX_A].reg, row, sizeof row);
+    memcpy(desc.of[MATRIX_D].reg, reg, n * sizeof *reg);
+    u32 aux = add_matrix(d, &desc);
+    ref bring = lanes_below(d, 8 * n);
+    if (!load) decode_emit_named(d, "matrix.rows")->aux = aux;
+    struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = SPACE_SHARED, .width = 4, .count = 4, .reg_bytes = 4, .type = PTX_B32};
+    memcpy(m.reg, row, sizeof row);
+    if (!decode_emit_access(d, &m, &in->operands[load ? 1 : 0])) return false;
+    d->m->ops[d->m->nops - 1].guard = bring;
+    d->m->ops[d->m->nops - 1].flip = 0;
+    if (load) decode_emit_named(d, "matrix.fragments")->aux = aux;
+    for (u32 i = first; i < d->m->nops; i++) d->m->ops[i].weight = i == first;
+    decode_mark_lowered(load ? "ldmatrix" : "stmatrix");
+    return true;
+}
+
+static bool decode_transpose(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    struct matrix_desc desc = {.m = 8, .n = 8, .k = 1};
+    if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans")) return decode_refuse(d, "not implemented: instruction");
+    decode_emit_warp_barrier(d);
+    if (!take_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) || !take_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
+        return false;
+    u32 aux = add_matrix(d, &desc);
+    decode_emit_named(d, "movmatrix")->aux = aux;
+    return true;
+}
+
+bool decode_matrix(struct decoder *d) {
+    const char *opcode = d->in->opcode;
+    if (strncmp(opcode, "wmma.load.", 10) == 0 || strncmp(opcode, "wmma.store.", 11) == 0) return decode_transfer(d, opcode[5] == 'l');
+    if (strncmp(opcode, "ldmatrix.", 9) == 0 || strncmp(opcode, "stmatrix.", 9) == 0) return decode_rows(d, opcode[0] == 'l');
+    if (strncmp(opcode, "movmatrix.", 10) == 0) return decode_transpose(d);
+    return decode_multiply(d, opcode[0] == 'm');
+}
+
+/* ---- for coverage.c: operands that fit an opcode ---- */
+
+static void add_list(struct buf *b, unsigned n, char letter) {
+    for (unsigned i = 0; i < n; i++) buf_printf(b, "%s%%%c%u", i ? ", " : "{", letter, i % 8);
+    buf_puts(b, "}");
+}
+
+bool decode_matrix_operands(const char *opcode, struct buf *b) {
+    struct matrix_opcode o;
+    u8 type[MATRICES];
+    static const u8 order[] = {MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C};
+    bool transfer = strncmp(opcode, "wmma.load.", 10) == 0 || strncmp(opcode, "wmma.store.", 11) == 0;
+    if (!split_opcode(opcode, &o)) return false;
+    if (transfer) {
+        unsigned n = registers_of(&o, o.which, o.types[0], false);
+        if (opcode[5] == 's') buf_puts(b, "[%q0], ");
+        add_list(b, n, o.types[0] == MATRIX_F64 ? 'q' : 'r');
+        if (opcode[5] == 'l') buf_puts(b, ", [%q0]");
+        return true;
+    }
+    if (!spread_types(&o, type)) return false;
+    for (unsigned i = 0; i < 4; i++) {
+        if (i) buf_puts(b, ", ");
+        add_list(b, registers_of(&o, order[i], type[order[i]], opcode[0] == 'm'), type[order[i]] == MATRIX_F64 ? 'q' : 'r');
+    }
+    return true;
+}

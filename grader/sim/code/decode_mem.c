@@ -1,0 +1,363 @@
+/* decode_mem.c — loads, stores, atomics and address conversions. See decode.h.
+ *
+ * ld{.weak|.volatile|.relaxed|.acquire}{.scope}{.space}{.nc}{.cache hints}{.vec}.type d, [a]
+ * Modifiers that decide nothing here (scopes, cache hints, eviction priorities) are known by name; any other is refused. */
+#include "grader/sim/code/decode.h"
+
+#include "grader/sim/device.h"
+
+#include <string.h>
+
+/* What a dotted part of a memory opcode means. */
+enum part_kind { PART_NOTHING, PART_SPACE, PART_STRONG, PART_COUNT, PART_CACHE, PART_NC, PART_ATOM };
+static const struct { const char *name; u8 kind, value; } parts[] = {
+    {"global", PART_SPACE, SPACE_GLOBAL}, {"shared", PART_SPACE, SPACE_SHARED}, {"local", PART_SPACE, SPACE_LOCAL},
+    {"const", PART_SPACE, SPACE_CONST}, {"param", PART_SPACE, SPACE_PARAM},
+    {"shared::cta", PART_SPACE, SPACE_SHARED}, {"shared::cluster", PART_SPACE, SPACE_SHARED}, {"param::entry", PART_SPACE, SPACE_PARAM}, {"param::func", PART_SPACE, SPACE_PARAM},
+    {"v2", PART_COUNT, 2}, {"v4", PART_COUNT, 4}, {"v8", PART_COUNT, 8},
+    {"volatile", PART_STRONG, 1}, {"relaxed", PART_STRONG, 1}, {"acquire", PART_STRONG, 1}, {"release", PART_STRONG, 1},
+    {"acq_rel", PART_STRONG, 1}, {"mmio", PART_STRONG, 1}, {"weak", PART_NOTHING, 0},
+    {"cta", PART_NOTHING, 0}, {"cluster", PART_NOTHING, 0}, {"gpu", PART_NOTHING, 0}, {"sys", PART_NOTHING, 0},
+    {"ca", PART_CACHE, 'a'}, {"cg", PART_CACHE, 'g'}, {"cs", PART_CACHE, 's'}, {"lu", PART_CACHE, 'l'}, {"cv", PART_CACHE, 'v'},
+    {"wb", PART_CACHE, 'b'}, {"wt", PART_CACHE, 't'}, {"nc", PART_NC, 1}, {"unified", PART_NOTHING, 0},
+    {"noftz", PART_NOTHING, 0}, {"L1::evict_normal", PART_NOTHING, 0}, {"L1::evict_last", PART_NOTHING, 0},
+    {"L1::evict_first", PART_NOTHING, 0}, {"L1::evict_unchanged", PART_NOTHING, 0}, {"L1::no_allocate", PART_CACHE, 'n'},
+    {"L2::evict_last", PART_NOTHING, 0}, {"L2::evict_first", PART_NOTHING, 0}, {"L2::evict_normal", PART_NOTHING, 0},
+    {"L2::64B", PART_NOTHING, 0}, {"L2::128B", PART_NOTHING, 0}, {"L2::256B", PART_NOTHING, 0},
+#define ATOM(id, name) {name, PART_ATOM, ATOM_##id},
+#include "grader/sim/code/atoms.def"
+#undef ATOM
+};
+
+static bool take_part(struct mem_desc *m, const char *name) {
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strcmp(parts[i].name, name) != 0) continue;
+        switch ((enum part_kind)parts[i].kind) {
+        case PART_SPACE: m->space = parts[i].value; break;
+        case PART_STRONG: m->strong = 1; break;
+        case PART_COUNT: m->count = parts[i].value; break;
+        case PART_CACHE: m->cache_op = parts[i].value; break;
+        case PART_NC: m->nc = 1; break;
+        case PART_ATOM: m->atom = parts[i].value; break;
+        case PART_NOTHING: break;
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool read_modifiers(struct decoder *d, struct mem_desc *m) {
+    const char *opcode = d->in->opcode;
+    char part[64];
+    enum ptx_type t = decode_opcode_type(opcode);
+    m->space = SPACE_GENERIC;
+    m->count = 1;
+    m->type = (u8)t;
+    m->width = (u8)ptx_type_bytes(t);
+    m->is_signed = t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64;
+    for (unsigned i = 1; decode_opcode_part(opcode, i, part, sizeof part); i++) {
+        if (ptx_type_of(part, strlen(part)) != PTX_NO_TYPE) continue;
+        if (!take_part(m, part)) return decode_refuse(d, "not implemented: modifier .%s in", part);
+    }
+    if (t == PTX_NO_TYPE || t == PTX_PRED) return decode_refuse(d, "a type is missing in");
+    return true;
+}
+
+static u32 add_desc(struct decoder *d, const struct mem_desc *desc) {
+    struct sim_module *m = d->m;
+    if (m->nmems == m->mems_capacity) {
+        m->mems_capacity = m->nmems * 2 + 256;
+        struct mem_desc *grown = arena_array(&m->arena, struct mem_desc, m->mems_capacity);
+        if (m->nmems) memcpy(grown, m->mems, m->nmems * sizeof *grown);
+        m->mems = grown;
+    }
+    m->mems[m->nmems] = *desc;
+    m->mems[m->nmems].stat = m->nstats;
+    m->nstats += desc->space == SPACE_GENERIC ? 3 : 1;
+    return m->nmems++;
+}
+
+/* A register of 128 bits is two of 64 side by side. */
+static bool wide_elements(struct decoder *d, const struct ptx_operand *p, struct mem_desc *m) {
+    ref r;
+    if (m->count != 1 || p->kind != PTX_OP_REG || !decode_source(d, p, PTX_B128, &r)) return decode_refuse(d, "not implemented: this operand form of");
+    m->reg[0] = r;
+    m->reg[1] = r + 256;
+    m->type = PTX_B64;
+    m->count = 2;
+    m->width = m->reg_bytes = 8;
+    return true;
+}
+
+/* Whether the value that an element is loaded into is only stored again, or not used: structures are copied with their
+ * padding. */
+static bool is_copied(const struct decoder *d, const struct ptx_operand *q) {
+    return q->kind == PTX_OP_REG && q->reg >= 0 && d->reads[q->reg] == d->stored[q->reg];
+}
+
+/* The register, or each register of a { … } operand. */
+static bool elements(struct decoder *d, const struct ptx_operand *p, struct mem_desc *m) {
+    if (m->type == PTX_B128) return wide_elements(d, p, m);
+    unsigned n = p->kind == PTX_OP_VECTOR ? p->nitems : 1, bytes = 0;
+    if (n != m->count) return decode_refuse(d, "%u registers for %u elements in", n, m->count);
+    for (unsigned i = 0; i < n; i++) {
+        const struct ptx_operand *q = p->kind == PTX_OP_VECTOR ? &p->items[i] : p;
+        if (m->verb == MEM_LOAD) {
+            if (!decode_destination(d, q, &m->reg[i], &bytes)) return false;
+            if (n > 1 && (is_copied(d, q) || q->kind == PTX_OP_SINK)) m->copied |= (u8)(1 << i);
+        } else {
+            enum ptx_type t = q->kind == PTX_OP_REG ? d->f->regs[q->reg].type : (enum ptx_type)m->type;
+            if (!decode_source(d, q, t, &m->reg[i])) return false;
+            bytes = decode_reg_bytes(t);
+        }
+        if (bytes) m->reg_bytes = (u8)bytes;
+    }
+    if (!m->reg_bytes) m->reg_bytes = (u8)decode_reg_bytes((enum ptx_type)m->type);
+    if (m->reg_bytes < m->width || m->reg_bytes > 8 || m->width > 8) return decode_refuse(d, "registers of the wrong size in");
+    return true;
+}
+
+/* ---- parameters ---- */
+
+static u32 param_offset(const struct ptx_func *f, const struct ptx_var *v, bool *found) {
+    u32 offset = 0;
+    *found = false;
+    for (unsigned i = 0; i < f->nparams; i++) {
+        u32 align = f->params[i].align ? f->params[i].align : 1;
+        offset = (offset + align - 1) / align * align;
+        if (&f->params[i] == v) return *found = true, offset;
+        offset += (u32)f->params[i].bytes;
+    }
+    return 0;
+}
+
+/* The slot behind BASE_BLOCK that holds `bytes` bytes at `offset` of the kernel's parameters. */
+static ref param_slot(struct decoder *d, u32 offset, const struct mem_desc *m) {
+    struct code *c = d->c;
+    for (u32 i = 0; i < c->nslots; i++)
+        if (c->slots[i].offset == offset && c->slots[i].bytes == m->width && c->slots[i].reg_bytes == m->reg_bytes &&
+            c->slots[i].is_signed == m->is_signed)
+            return REF(BASE_BLOCK, c->slots[i].slot);
+    if (c->nslots % 64 == 0) {
+        struct param_slot *grown = arena_alloc(&d->m->arena, (c->nslots + 64) * sizeof *grown);
+        if (c->nslots) memcpy(grown, c->slots, c->nslots * sizeof *grown);
+        c->slots = grown;
+    }
+    u32 size = m->reg_bytes * 32u;
+    c->slots[c->nslots++] = (struct param_slot){offset, c->block_bytes, m->width, m->reg_bytes, m->is_signed};
+    c->block_bytes += size;
+    return REF(BASE_BLOCK, c->block_bytes - size);
+}
+
+static bool kernel_param(struct decoder *d, struct mem_desc *m, const struct ptx_operand *a, const struct ptx_operand *to) {
+    bool found;
+    u32 offset = param_offset(d->f, a->var, &found);
+    if (!found || a->offset < 0 || (u64)a->offset + m->width * m->count > a->var->bytes) return decode_refuse(d, "outside the parameter: ");
+    static const char *const mov[] = {[2] = "mov.b16", [4] = "mov.b32", [8] = "mov.b64"};
+    if (!elements(d, to, m)) return false;
+    for (unsigned i = 0; i < m->count; i++) {
+        if (m->reg[i] == REF_NONE) continue;
+        ref slot = param_slot(d, offset + (u32)a->offset + i * m->width, m);
+        struct op *o = decode_emit_named(d, mov[m->reg_bytes]);
+        o->weight = i == 0;
+        o->src[0] = slot;
+        o->dst = m->reg[i];
+    }
+    return true;
+}
+
+static bool function_param(struct decoder *d, struct mem_desc *m, const struct ptx_operand *a, const struct ptx_operand *value) {
+    struct param_area *area = decode_area_of(d, a->var);
+    if (!area || a->offset < 0 || (u64)a->offset + m->width * m->count > area->bytes) return decode_refuse(d, "outside the parameter: ");
+    if (!elements(d, value, m)) return false;
+    u32 aux = add_desc(d, m);
+    struct op *o = decode_emit_named(d, m->verb == MEM_LOAD ? "paramld" : "paramst");
+    o->aux = aux;
+    o->target = area->offset;
+    o->imm = a->offset;
+    return true;
+}
+
+/* ---- loads and stores ---- */
+
+static u8 space_of_var(const struct ptx_var *v, u8 space) {
+    if (!v || space != SPACE_GENERIC) return space;
+    return v->space == PTX_SHARED ? SPACE_SHARED : v->space == PTX_LOCAL ? SPACE_LOCAL : v->space == PTX_CONST ? SPACE_CONST : SPACE_GLOBAL;
+}
+
+static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p, struct address *a) {
+    if (!decode_address(d, p, a)) return false;
+    m->address32 = a->address32;
+    m->space = space_of_var(a->var, m->space);
+    const struct var_place *array = m->space == SPACE_SHARED ? decode_roots_array_of(d, p) : NULL;
+    if (array) m->array_from = array->offset, m->array_to = array->offset + (u32)array->var->bytes;
+    return true;
+}
+
+/* Races are told by words, except where a kernel accesses less of them: see race/lanes_shared.c. */
+static void note_width(struct decoder *d, const struct mem_desc *m) {
+    if (m->width >= 4) return;
+    if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
+    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC) d->c->narrow_shared = true;
+}
+
+void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref where, s64 offset) {
+    note_width(d, m);
+    u32 aux = add_desc(d, m);
+    struct op *o = decode_emit_named(d, m->verb == MEM_LOAD ? "ld" : "st");
+    o->aux = aux;
+    o->src[0] = where;
+    o->imm = offset;
+}
+
+bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p) {
+    struct address at;
+    if (!place(d, m, p, &at)) return false;
+    decode_emit_access_at(d, m, at.base, at.offset);
+    return true;
+}
+
+bool decode_memory(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    struct mem_desc m = {.reg = {REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE}};
+    if (in->noperands < 2) return decode_refuse(d, "operand missing in");
+    m.verb = in->opcode[0] == 'l' ? MEM_LOAD : MEM_STORE;
+    if (strncmp(in->opcode, "ldu", 3) == 0) decode_mark_lowered("ldu");
+    if (!read_modifiers(d, &m)) return false;
+    const struct ptx_operand *a = &in->operands[m.verb == MEM_LOAD ? 1 : 0], *v = &in->operands[m.verb == MEM_LOAD ? 0 : 1];
+    if (m.space == SPACE_PARAM && a->kind == PTX_OP_ADDRESS && a->var && a->reg < 0)
+        return d->f->is_entry && m.verb == MEM_LOAD && !decode_area_of(d, a->var) ? kernel_param(d, &m, a, v) : function_param(d, &m, a, v);
+    struct address at;
+    if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
+    if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = true;
+    if (m.verb == MEM_STORE && m.strong && m.space != SPACE_SHARED) d->c->updates_global = true;
+    note_width(d, &m);
+    u32 aux = add_desc(d, &m);
+    struct op *o = decode_emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
+    o->aux = aux;
+    o->src[0] = at.base;
+    o->imm = at.offset;
+    return true;
+}
+
+/* ---- atomics ---- */
+
+static bool atomic_type(const struct mem_desc *m) {
+    bool wide_float = m->type == PTX_F32 || m->type == PTX_F64;
+    bool half = m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2;
+    bool swap = m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
+    if (wide_float) return m->atom == ATOM_ADD || m->atom == ATOM_EXCH;
+    if (half) return m->atom == ATOM_ADD || (m->space == SPACE_GLOBAL && (m->atom == ATOM_MIN || m->atom == ATOM_MAX));
+    if (m->width == 16) return swap;
+    return m->width == 4 || m->width == 8 || (m->width == 2 && swap);
+}
+
+/* Whether what it leaves in memory depends on the order in which blocks come. */
+static bool order_matters(const struct mem_desc *m) {
+    bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 ||
+                    m->type == PTX_BF16X2;
+    return m->verb == MEM_ATOM || is_float || m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
+}
+
+static const struct ptx_operand *element_of(const struct ptx_operand *p, unsigned e) {
+    return p->kind == PTX_OP_VECTOR ? &p->items[e] : p;
+}
+
+/* From compute capability 8.0 on ptxas has an instruction of its own for adding the constant 1 to shared memory where
+ * nobody wants the old value; the hardware merges lanes that want one word (docs/time-model.md, Atomics). */
+static bool is_increment(const struct decoder *d, const struct mem_desc *m) {
+    bool word = m->type == PTX_U32 || m->type == PTX_S32 || m->type == PTX_B32;
+    if (m->verb != MEM_RED || m->atom != ATOM_ADD || m->space != SPACE_SHARED || !word) return false;
+    if (d->m->options->device->cc_major < 8 || m->operand[0] >> 30 != BASE_CONST) return false;
+    u32 value;
+    memcpy(&value, d->m->consts + (m->operand[0] & 0x3fffffff), sizeof value);
+    return value == 1;
+}
+
+/* One element; the operands start at `first`, the address. */
+static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first, unsigned e) {
+    const struct ptx_insn *in = d->in;
+    unsigned operands = m.atom == ATOM_CAS ? 2 : 1, bytes = 0;
+    if (first) {
+        const struct ptx_operand *to = element_of(&in->operands[0], e);
+        if (!decode_destination(d, to, &m.result, &bytes)) return false;
+        /* As ptxas does: a result that nothing reads is not asked for. */
+        if (to->kind == PTX_OP_REG && d->reads[to->reg] == 0) m.result = REF_NONE;
+    }
+    if (m.result == REF_NONE) m.verb = MEM_RED;
+    else if (bytes != m.width) return decode_refuse(d, "registers of the wrong size in");
+    for (unsigned i = 0; i < operands; i++)
+        if (!decode_source(d, element_of(&in->operands[first + 1 + i], e), (enum ptx_type)m.type, &m.operand[i])) return false;
+    struct address at;
+    if (!place(d, &m, &in->operands[first], &at)) return false;
+    if (m.space != SPACE_SHARED && order_matters(&m)) d->c->communicates = true;
+    if (m.space != SPACE_SHARED) d->c->updates_global = true;
+    note_width(d, &m);
+    m.increment = is_increment(d, &m);
+    u32 aux = add_desc(d, &m);
+    struct op *o = decode_emit_named(d, "atom");
+    o->aux = aux;
+    o->src[0] = at.base;
+    o->imm = at.offset + e * m.width;
+    o->weight = e == 0;
+    return true;
+}
+
+bool decode_atomic(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    struct mem_desc m = {.verb = MEM_ATOM, .result = REF_NONE, .operand = {REF_NONE, REF_NONE}};
+    unsigned first = in->opcode[0] == 'r' ? 0 : 1;
+    if (!read_modifiers(d, &m)) return false;
+    unsigned operands = first + 1 + (m.atom == ATOM_CAS ? 2 : 1), n = m.count;
+    if (!atomic_type(&m)) return decode_refuse(d, "not implemented: instruction");
+    if (in->noperands < operands) return decode_refuse(d, "operand missing in");
+    for (unsigned i = 0; i < operands; i++)
+        if (i != first && in->operands[i].kind != PTX_OP_SINK && (in->operands[i].kind == PTX_OP_VECTOR ? in->operands[i].nitems : 1) != n)
+            return decode_refuse(d, "wrong number of elements in");
+    m.count = 1;
+    m.reg_bytes = m.width;
+    for (unsigned e = 0; e < n; e++)
+        if (!atomic_element(d, m, first, e)) return false;
+    if (!first) decode_mark_lowered("red");
+    return true;
+}
+
+/* ---- address conversions ---- */
+
+static u64 window_of(const char *opcode) {
+    if (decode_opcode_has(opcode, "shared")) return SHARED_WINDOW;
+    if (decode_opcode_has(opcode, "local")) return LOCAL_WINDOW;
+    if (decode_opcode_has(opcode, "param")) return PARAM_WINDOW;
+    return 0; /* global and constant addresses are generic addresses */
+}
+
+bool decode_cvta(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    ref src, dst;
+    unsigned bytes;
+    if (in->noperands < 2 || decode_opcode_type(in->opcode) != PTX_U64) return decode_refuse(d, "not implemented: instruction");
+    if (!decode_source(d, &in->operands[1], PTX_U64, &src) || !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+    if (bytes != 8) return decode_refuse(d, "registers of the wrong size in");
+    u64 window = window_of(in->opcode);
+    struct op *o = decode_emit_named(d, "cvta");
+    o->src[0] = src;
+    o->dst = dst;
+    o->imm = (s64)(decode_opcode_has(in->opcode, "to") ? 0 - window : window);
+    return true;
+}
+
+bool decode_isspacep(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    ref src, dst;
+    unsigned bytes;
+    if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &src) || !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+    struct mem_desc m = {.space = SPACE_GENERIC};
+    char part[32];
+    if (bytes != 1 || !decode_opcode_part(in->opcode, 1, part, sizeof part) || !take_part(&m, part) || m.space == SPACE_GENERIC)
+        return decode_refuse(d, "not implemented: instruction");
+    struct op *o = decode_emit_named(d, "isspacep");
+    o->src[0] = src;
+    o->dst = dst;
+    o->aux = m.space;
+    return true;
+}

@@ -1,0 +1,448 @@
+/* decode_op.c — operands to refs, opcodes to rows, and the instructions that are an expression. See decode.h. */
+#include "grader/sim/code/decode.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool decode_refuse(struct decoder *d, const char *format, ...) {
+    char what[256];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(what, sizeof what, format, ap);
+    va_end(ap);
+    const struct ptx_loc *l = &d->m->ptx->locs[d->in->loc];
+    const char *file = l->file < d->m->ptx->nfiles ? d->m->ptx->files[l->file] : NULL;
+    char place[300] = "";
+    if (file) snprintf(place, sizeof place, "%s:%u: ", file, l->line);
+    return err_set(d->e, ERR_UNSUPPORTED, "%s%s `%s` in %s `%s` (PTX line %u)", place, what, d->in->opcode,
+                   d->f->is_entry ? "kernel" : "function", d->f->name, d->in->ptx_line);
+}
+
+/* ---- opcodes ---- */
+
+bool decode_opcode_part(const char *opcode, unsigned n, char *out, size_t size) {
+    const char *s = opcode;
+    for (; n; n--) {
+        s = strchr(s, '.');
+        if (!s) return false;
+        s++;
+    }
+    size_t length = strcspn(s, ".");
+    if (length >= size) return false;
+    memcpy(out, s, length);
+    out[length] = 0;
+    return true;
+}
+
+bool decode_opcode_has(const char *opcode, const char *part) {
+    size_t n = strlen(part);
+    for (const char *s = strchr(opcode, '.'); s; s = strchr(s, '.')) {
+        s++;
+        if (strncmp(s, part, n) == 0 && (s[n] == '.' || s[n] == 0)) return true;
+    }
+    return false;
+}
+
+/* Mostly the last part; atom.v2.f32.add has it before. */
+enum ptx_type decode_opcode_type(const char *opcode) {
+    enum ptx_type last = PTX_NO_TYPE;
+    for (const char *s = strchr(opcode, '.'); s; s = strchr(s, '.')) {
+        s++;
+        enum ptx_type t = ptx_type_of(s, strcspn(s, "."));
+        if (t != PTX_NO_TYPE) last = t;
+    }
+    return last;
+}
+
+static bool is_rounding(const char *part) {
+    return strcmp(part, "rn") == 0 || strcmp(part, "rz") == 0 || strcmp(part, "rm") == 0 || strcmp(part, "rp") == 0;
+}
+
+/* The opcode without the modifiers in `drop`; those dropped are returned. */
+static unsigned strip(const char *opcode, unsigned drop, char *out, size_t size) {
+    unsigned dropped = 0;
+    size_t n = 0;
+    char part[64];
+    for (unsigned i = 0; decode_opcode_part(opcode, i, part, sizeof part); i++) {
+        unsigned mod = strcmp(part, "rn") == 0 && drop & MOD_RN ? MOD_RN : is_rounding(part) ? MOD_RND : strcmp(part, "ftz") == 0 ? MOD_FTZ : strcmp(part, "sat") == 0 ? MOD_SAT : 0;
+        bool combiner = i == 2 && strncmp(opcode, "setp.", 5) == 0 &&
+                        (strcmp(part, "and") == 0 || strcmp(part, "or") == 0 || strcmp(part, "xor") == 0);
+        if (i && (mod & drop)) dropped |= mod;
+        else if (!combiner && n + strlen(part) + 2 < size) n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "." : "", part);
+    }
+    return dropped;
+}
+
+/* min.s32.relu is spelt in either order. */
+static const char *in_order(const char *opcode, char *out, size_t size) {
+    size_t n = strlen(opcode), first = strcspn(opcode, ".");
+    if (n < 5 || strcmp(opcode + n - 5, ".relu") != 0) return opcode;
+    snprintf(out, size, "%.*s.relu%.*s", (int)first, opcode, (int)(n - 5 - first), opcode + first);
+    return out;
+}
+
+int decode_row_of(const char *written, unsigned *dropped) {
+    static const unsigned drops[] = {0, MOD_RN, MOD_RND, MOD_FTZ, MOD_RND | MOD_FTZ, MOD_SAT, MOD_RND | MOD_SAT, MOD_FTZ | MOD_SAT,
+                                     MOD_RND | MOD_FTZ | MOD_SAT};
+    char name[96], ordered[96];
+    const char *opcode = in_order(written, ordered, sizeof ordered);
+    for (unsigned i = 0; i < sizeof drops / sizeof *drops; i++) {
+        *dropped = strip(opcode, drops[i], name, sizeof name);
+        int row = insn_find(name);
+        if (row >= 0 && (*dropped & ~insn_rows[row].mods) == 0 && insn_rows[row].form != FORM_OTHER) return row;
+    }
+    return -1;
+}
+
+static u8 environment(const char *opcode, unsigned dropped) {
+    u8 env = 0;
+    if (dropped & MOD_RND) env = decode_opcode_has(opcode, "rz") ? ENV_RZ : decode_opcode_has(opcode, "rm") ? ENV_RM : decode_opcode_has(opcode, "rp") ? ENV_RP : ENV_RN;
+    return dropped & MOD_FTZ ? env | ENV_FTZ : env;
+}
+
+/* ---- slots ---- */
+
+unsigned decode_reg_bytes(enum ptx_type t) {
+    unsigned b = ptx_type_bytes(t);
+    return t == PTX_PRED ? 1 : b < 2 ? 2 : b;
+}
+
+ref decode_slot_new(struct decoder *d, unsigned bytes) {
+    unsigned size = bytes == 1 ? 4 : bytes * 32, align = size < 64 ? size : 64;
+    d->frame = (d->frame + align - 1) & ~(align - 1);
+    ref r = REF(BASE_FRAME, d->frame);
+    d->frame += size;
+    return r;
+}
+
+struct op *decode_emit(struct decoder *d, int row) {
+    struct sim_module *m = d->m;
+    if (m->nops == m->ops_capacity) {
+        u32 capacity = m->ops_capacity ? m->ops_capacity * 2 : 1024;
+        struct op *grown = arena_alloc(&m->arena, capacity * sizeof *grown);
+        if (m->nops) memcpy(grown, m->ops, m->nops * sizeof *grown);
+        m->ops = grown;
+        m->ops_capacity = capacity;
+    }
+    struct op *o = &m->ops[m->nops++];
+    *o = (struct op){.dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};
+    o->weight = 1;
+    o->guard = d->in && d->in->guard >= 0 ? d->regs[d->in->guard] : decode_slot_const(d, 1, 1);
+    o->flip = d->in && d->in->guard >= 0 && d->in->guard_negated ? ~0u : 0;
+    o->loc = d->in ? d->in->loc : 0;
+    return o;
+}
+
+struct op *decode_emit_named(struct decoder *d, const char *row_name) {
+    int row = insn_find(row_name);
+    if (row < 0) die("no row `%s`", row_name);
+    return decode_emit(d, row);
+}
+
+/* ---- operands ---- */
+
+static u64 immediate(const struct ptx_operand *p, enum ptx_type t) {
+    union { u64 bits; double value; } wide = {.bits = p->value};
+    union { u32 bits; float value; } narrow = {.bits = (u32)p->value};
+    if (t == PTX_F32 && p->type == PTX_F64) return (narrow.value = (float)wide.value, narrow.bits);
+    if (t == PTX_F64 && p->type == PTX_F32) return (wide.value = narrow.value, wide.bits);
+    return p->value;
+}
+
+static const struct { const char *name; ref at; } special_slots[] = {
+#define X(id, name) {name, REF(BASE_WARP, id * SLOT_BYTES)},
+    WARP_SLOTS(X)
+#undef X
+#define X(id, name) {name, REF(BASE_BLOCK, id * SLOT_BYTES)},
+    BLOCK_SLOTS(X)
+#undef X
+};
+
+/* Clusters hold one block, so that these are known. */
+static const struct { const char *name; u64 value; u8 bytes; } constant_specials[] = {
+    {"WARP_SZ", 32, 4}, {"%cluster_ctaid.x", 0, 4}, {"%cluster_ctaid.y", 0, 4}, {"%cluster_ctaid.z", 0, 4},
+    {"%cluster_nctaid.x", 1, 4}, {"%cluster_nctaid.y", 1, 4}, {"%cluster_nctaid.z", 1, 4}, {"%is_explicit_cluster", 0, 1},
+    {"%aggr_smem_size", 0, 4}, {"%reserved_smem_offset_begin", 0, 4}, {"%reserved_smem_offset_end", 0, 4},
+    {"%reserved_smem_offset_cap", 0, 4}, {"%reserved_smem_offset_0", 0, 4}, {"%reserved_smem_offset_1", 0, 4},
+};
+
+/* A cluster's place in the grid is its one block's. */
+static const struct { const char *name; ref at; } aliases[] = {
+    {"%clusterid.x", REF(BASE_BLOCK, B_CTAID_X * SLOT_BYTES)}, {"%clusterid.y", REF(BASE_BLOCK, B_CTAID_Y * SLOT_BYTES)},
+    {"%clusterid.z", REF(BASE_BLOCK, B_CTAID_Z * SLOT_BYTES)}, {"%nclusterid.x", REF(BASE_BLOCK, B_NCTAID_X * SLOT_BYTES)},
+    {"%nclusterid.y", REF(BASE_BLOCK, B_NCTAID_Y * SLOT_BYTES)}, {"%nclusterid.z", REF(BASE_BLOCK, B_NCTAID_Z * SLOT_BYTES)},
+};
+
+static bool special(struct decoder *d, const char *name, ref *out, unsigned *bytes) {
+    *bytes = 4;
+    for (unsigned i = 0; i < sizeof special_slots / sizeof *special_slots; i++)
+        if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0) return *out = special_slots[i].at, true;
+    for (unsigned i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (strcmp(aliases[i].name, name) == 0) return *out = aliases[i].at, true;
+    /* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it is what
+     * cooperative groups' grid barrier works on. */
+    if (strcmp(name, "%envreg1") == 0 || strcmp(name, "%envreg2") == 0) {
+        d->c->cooperative = true;
+        return *out = REF(BASE_BLOCK, (name[7] == '1' ? B_ENVREG1 : B_ENVREG2) * SLOT_BYTES), true;
+    }
+    if (strncmp(name, "%envreg", 7) == 0) return *out = decode_slot_const(d, 0, 4), true;
+    for (unsigned i = 0; i < sizeof constant_specials / sizeof *constant_specials; i++)
+        if (strcmp(constant_specials[i].name, name) == 0) {
+            *bytes = constant_specials[i].bytes;
+            return *out = decode_slot_const(d, constant_specials[i].value, *bytes), true;
+        }
+    bool wide = strcmp(name, "%clock64") == 0 || strcmp(name, "%globaltimer") == 0;
+    if (wide || strcmp(name, "%clock") == 0 || strcmp(name, "%clock_hi") == 0 || strcmp(name, "%globaltimer_lo") == 0) {
+        struct op *o = decode_emit_named(d, "clock");
+        o->weight = 0;
+        *bytes = wide ? 8 : 4;
+        o->imm = *bytes;
+        o->dst = *out = decode_slot_new(d, *bytes);
+        return true;
+    }
+    return decode_refuse(d, "not implemented: special register %s in", name);
+}
+
+/* Converts between register sizes by taking the low part or extending with zeros (sign where `t` is signed). */
+static bool resize(struct decoder *d, ref from, unsigned have, enum ptx_type t, ref *out) {
+    unsigned want = decode_reg_bytes(t);
+    if (have == want || have == 1 || want == 1) return *out = from, have == want;
+    static const char *const unsigned_of[] = {[2] = "u16", [4] = "u32", [8] = "u64"};
+    char name[32];
+    if (have > 8 || want > 8) return false;
+    bool is_signed = t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64;
+    snprintf(name, sizeof name, "cvt.%s.%c%u", unsigned_of[want], is_signed && have < want ? 's' : 'u', have * 8);
+    ref slot = decode_slot_new(d, want);
+    struct op *o = decode_emit_named(d, name);
+    o->weight = 0;
+    o->src[0] = from;
+    o->dst = slot;
+    o->run = NULL;
+    return *out = slot, true;
+}
+
+static struct var_place *find_place(struct var_place *p, u32 n, const struct ptx_var *v) {
+    for (u32 i = 0; i < n; i++)
+        if (p[i].var == v) return &p[i];
+    return NULL;
+}
+
+/* The address of a variable as a 64-bit (or 32-bit) value. */
+static bool var_value(struct decoder *d, const struct ptx_operand *p, unsigned bytes, ref *out) {
+    const struct ptx_var *v = p->var;
+    struct var_place *l = find_place(d->locals, d->nlocals, v), *s = find_place(d->shareds, d->nshareds, v);
+    u64 at;
+    if (l) {
+        ref slot = decode_slot_new(d, 8);
+        struct op *o = decode_emit_named(d, "localaddr");
+        o->weight = 0;
+        o->imm = l->offset + p->offset;
+        o->dst = *out = slot;
+        return true;
+    }
+    if (v->space == PTX_SHARED && v->bytes == 0 && v->is_extern) {
+        ref base = REF(BASE_BLOCK, (bytes == 8 ? B_DYNAMIC_64 : B_DYNAMIC_32) * SLOT_BYTES);
+        if (!p->offset) return *out = base, true;
+        ref slot = decode_slot_new(d, bytes), offset = decode_slot_const(d, (u64)p->offset, bytes);
+        struct op *o = decode_emit_named(d, bytes == 8 ? "add.u64" : "add.u32");
+        o->src[0] = base;
+        o->src[1] = offset;
+        o->dst = *out = slot;
+        return true;
+    }
+    if (s) return *out = decode_slot_const(d, s->offset + (u64)p->offset, bytes), true;
+    if (v->space == PTX_PARAM && d->f->is_entry) {
+        u64 offset = 0;
+        for (unsigned i = 0; i < d->f->nparams; i++) {
+            const struct ptx_var *q = &d->f->params[i];
+            offset = (offset + q->align - 1) / q->align * q->align;
+            if (q == v) return *out = decode_slot_const(d, offset + (u64)p->offset, bytes), true;
+            offset += q->bytes;
+        }
+    }
+    if (decode_var_address(d, v, &at)) return *out = decode_slot_const(d, at + (u64)p->offset, bytes), true;
+    return decode_refuse(d, "not implemented: the address of `%s` in", v->name);
+}
+
+bool decode_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type t, ref *out) {
+    unsigned bytes = decode_reg_bytes(t), have = bytes;
+    ref r = REF_NONE;
+    switch (p->kind) {
+    case PTX_OP_REG:
+        if (d->f->regs[p->reg].type == PTX_NO_TYPE) break;
+        return resize(d, d->regs[p->reg], decode_reg_bytes(d->f->regs[p->reg].type), t, out) || decode_refuse(d, "operand of the wrong size in");
+    case PTX_OP_IMM: return *out = decode_slot_const(d, immediate(p, t), bytes), true;
+    case PTX_OP_SREG: return special(d, p->name, &r, &have) && resize(d, r, have, t, out);
+    case PTX_OP_VAR: return var_value(d, p, bytes, out);
+    case PTX_OP_FUNC:
+        for (u32 i = 0; i < d->m->ncodes; i++)
+            if (strcmp(d->m->codes[i].name, p->name) == 0) return *out = decode_slot_const(d, FUNC_WINDOW + i, bytes), true;
+        return decode_refuse(d, "not implemented: the address of function `%s` in", p->name);
+    default: break;
+    }
+    return decode_refuse(d, "not implemented: this operand form of");
+}
+
+bool decode_predicate(struct decoder *d, const struct ptx_operand *p, ref *out, u32 *flip) {
+    *flip = p->negated ? ~0u : 0;
+    return decode_source(d, p, PTX_PRED, out);
+}
+
+bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes) {
+    if (p->kind == PTX_OP_SINK) return *out = REF_NONE, *bytes = 0, true;
+    if (p->kind != PTX_OP_REG) return decode_refuse(d, "destination is no register in");
+    *bytes = decode_reg_bytes(d->f->regs[p->reg].type);
+    return *out = d->regs[p->reg], true;
+}
+
+bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out) {
+    *out = (struct address){.base = REF_NONE, .offset = p->offset, .var = p->var};
+    if (p->kind != PTX_OP_ADDRESS) return decode_refuse(d, "an address in brackets is missing in");
+    if (p->reg >= 0) {
+        unsigned bytes = decode_reg_bytes(d->f->regs[p->reg].type);
+        if (bytes != 4 && bytes != 8) return decode_refuse(d, "address register of %u bytes in", bytes);
+        out->address32 = bytes == 4;
+        return out->base = d->regs[p->reg], true;
+    }
+    if (!p->var) return out->offset = p->offset + (s64)p->value, true;
+    struct ptx_operand value = {.kind = PTX_OP_VAR, .var = p->var, .reg = -1, .second = -1};
+    return var_value(d, &value, 8, &out->base);
+}
+
+/* ---- instructions that are an expression ---- */
+
+/* Writes a result of the row's type into the operand's register, which may be wider. */
+bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t) {
+    unsigned have;
+    ref dst;
+    if (!decode_destination(d, p, &dst, &have)) return false;
+    unsigned want = decode_reg_bytes(t);
+    if (dst == REF_NONE) dst = decode_slot_new(d, want), have = want;
+    if (have == want) return d->m->ops[at_op].dst = dst, true;
+    ref narrow = decode_slot_new(d, want), wide;
+    d->m->ops[at_op].dst = narrow;
+    static const enum ptx_type container[2][9] = {{[2] = PTX_U16, [4] = PTX_U32, [8] = PTX_U64}, {[2] = PTX_S16, [4] = PTX_S32, [8] = PTX_S64}};
+    bool is_signed = t == PTX_S8 || t == PTX_S16 || t == PTX_S32;
+    if (have > 8 || !resize(d, narrow, want, container[is_signed][have], &wide)) return decode_refuse(d, "destination of the wrong size in");
+    d->m->ops[d->m->nops - 1].dst = dst;
+    return true;
+}
+
+static bool decode_setp(struct decoder *d, int row, const ref *src, u8 env) {
+    const struct ptx_insn *in = d->in;
+    char part[16];
+    ref c = REF_NONE;
+    u32 flip = 0, how = 0;
+    if (decode_opcode_part(in->opcode, 2, part, sizeof part))
+        how = strcmp(part, "and") == 0 ? 1 : strcmp(part, "or") == 0 ? 2 : strcmp(part, "xor") == 0 ? 3 : 0;
+    if (how && (in->noperands < 4 || !decode_predicate(d, &in->operands[3], &c, &flip))) return decode_refuse(d, "operand missing in");
+    struct op *o = decode_emit(d, row);
+    o->env = env;
+    o->src[0] = src[0];
+    o->src[1] = src[1];
+    o->src[2] = c;
+    o->aux = how;
+    o->imm = flip;
+    unsigned bytes;
+    if (in->operands[0].second >= 0) o->src[3] = d->regs[in->operands[0].second];
+    if (!decode_destination(d, &in->operands[0], &o->dst, &bytes)) return false;
+    if (o->dst == REF_NONE) o->dst = decode_slot_new(d, 1);
+    return true;
+}
+
+/* mov.b128 %o, {%q, %q} and back, or from register to register: a register of 128 bits is two of 64 side by side. */
+static bool decode_wide_mov(struct decoder *d) {
+    const struct ptx_operand *to = &d->in->operands[0], *from = &d->in->operands[1];
+    ref a[2], b[2];
+    unsigned bytes;
+    for (unsigned i = 0; i < 2; i++) {
+        bool split = from->kind == PTX_OP_VECTOR, join = to->kind == PTX_OP_VECTOR;
+        if ((split && from->nitems != 2) || (join && to->nitems != 2)) return decode_refuse(d, "not implemented: this vector form of");
+        if (!decode_source(d, split ? &from->items[i] : from, split ? PTX_B64 : PTX_B128, &a[i])) return false;
+        if (!decode_destination(d, join ? &to->items[i] : to, &b[i], &bytes)) return false;
+        if (b[i] != REF_NONE && bytes != (join ? 8u : 16u)) return decode_refuse(d, "parts of the wrong size in");
+        if (!split) a[i] += 256 * i;
+        if (!join && b[i] != REF_NONE) b[i] += 256 * i;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (b[i] == REF_NONE) continue;
+        struct op *o = decode_emit_named(d, "mov.b64");
+        o->src[0] = a[i];
+        o->dst = b[i];
+        o->weight = i == 0;
+    }
+    return true;
+}
+
+/* mov.b64 {%r1, %r2}, %rd3 and mov.b64 %rd3, {%r1, %r2} */
+static bool decode_vector_mov(struct decoder *d) {
+    const struct ptx_operand *to = &d->in->operands[0], *from = &d->in->operands[1];
+    bool unpack = to->kind == PTX_OP_VECTOR;
+    const struct ptx_operand *v = unpack ? to : from;
+    unsigned whole = ptx_type_bytes(decode_opcode_type(d->in->opcode));
+    enum ptx_type part = whole == 8 ? PTX_B32 : PTX_B16, all = whole == 8 ? PTX_B64 : PTX_B32;
+    if (whole == 16) return decode_wide_mov(d);
+    if (v->nitems != 2 || (whole != 4 && whole != 8)) return decode_refuse(d, "not implemented: this vector form of");
+    ref a, b;
+    unsigned bytes;
+    if (!unpack) {
+        if (!decode_source(d, &v->items[0], part, &a) || !decode_source(d, &v->items[1], part, &b)) return false;
+        struct op *o = decode_emit_named(d, whole == 8 ? "pack.b64.b32" : "pack.b32.b16");
+        o->src[0] = a;
+        o->src[1] = b;
+        return decode_destination(d, to, &o->dst, &bytes);
+    }
+    if (!decode_source(d, from, all, &a)) return false;
+    for (unsigned i = 0; i < 2; i++) {
+        if (v->items[i].kind == PTX_OP_SINK) continue;
+        struct op *o = decode_emit_named(d, i ? (whole == 8 ? "unpack.hi.b64" : "unpack.hi.b32") : (whole == 8 ? "unpack.lo.b64" : "unpack.lo.b32"));
+        o->src[0] = a;
+        o->weight = i == 0 || v->items[0].kind == PTX_OP_SINK;
+        if (!decode_destination(d, &v->items[i], &o->dst, &bytes)) return false;
+        if (bytes != whole / 2) return decode_refuse(d, "parts of the wrong size in");
+    }
+    return true;
+}
+
+/* The carry flag of a function's lanes: a predicate that only these instructions name. */
+static bool decode_carry(struct decoder *d, int row, ref *src) {
+    if (d->carry == REF_NONE) d->carry = decode_slot_new(d, 1);
+    src[3] = d->carry;
+    u32 at_op = d->m->nops;
+    memcpy(decode_emit(d, row)->src, src, ROW_SRC * sizeof *src);
+    return decode_put_result(d, at_op, &d->in->operands[0], (enum ptx_type)insn_rows[row].dst);
+}
+
+bool decode_plain(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    unsigned dropped;
+    if (strncmp(in->opcode, "mov.", 4) == 0 && in->noperands == 2 &&
+        (in->operands[0].kind == PTX_OP_VECTOR || in->operands[1].kind == PTX_OP_VECTOR))
+        return decode_vector_mov(d);
+    if (strcmp(in->opcode, "mov.b128") == 0 && in->noperands == 2) return decode_wide_mov(d);
+    int row = decode_row_of(in->opcode, &dropped);
+    if (row < 0) return decode_refuse(d, "not implemented: instruction");
+    const struct insn_row *r = &insn_rows[row];
+    unsigned nsrc = 0;
+    while (nsrc < ROW_SRC && r->src[nsrc]) nsrc++;
+    if (r->form == FORM_CARRY && in->opcode[0] != 'm') nsrc = 2;
+    if (in->noperands < nsrc + 1) return decode_refuse(d, "operand missing in");
+    ref src[ROW_SRC] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
+    u64 flips = 0;
+    if (r->form == FORM_CARRY) src[2] = decode_slot_const(d, 0, decode_reg_bytes((enum ptx_type)r->dst));
+    for (unsigned i = 0; i < nsrc; i++) {
+        if (!decode_source(d, &in->operands[i + 1], (enum ptx_type)r->src[i], &src[i])) return false;
+        if (r->src[i] == PTX_PRED && in->operands[i + 1].negated) flips |= 0xffffffffull << (r->dst == PTX_PRED ? 32 * i : 0);
+    }
+    if (r->form == FORM_CARRY) return decode_carry(d, row, src);
+    u8 env = environment(in->opcode, dropped);
+    if (r->form == FORM_SETP) return decode_setp(d, row, src, env);
+    u32 at_op = d->m->nops;
+    struct op *o = decode_emit(d, row);
+    memcpy(o->src, src, sizeof src);
+    o->env = env;
+    o->imm = (s64)flips;
+    o->flags = dropped & MOD_SAT ? OPF_SAT : 0;
+    return decode_put_result(d, at_op, &in->operands[0], (enum ptx_type)r->dst);
+}

@@ -1,0 +1,103 @@
+/* table.c — the rows as data, found by name; and which vector level to run. */
+#include "grader/sim/code/code.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define PT_u8 PTX_U8
+#define PT_s8 PTX_S8
+#define PT_u16 PTX_U16
+#define PT_s16 PTX_S16
+#define PT_u32 PTX_U32
+#define PT_s32 PTX_S32
+#define PT_u64 PTX_U64
+#define PT_s64 PTX_S64
+#define PT_f32 PTX_F32
+#define PT_f64 PTX_F64
+#define PT(T) PT_##T
+
+const struct insn_row insn_rows[] = {
+#define R1(id, name, mods, pipe, flops, D, A, expr) \
+    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A)}, #expr},
+#define R2(id, name, mods, pipe, flops, D, A, B, expr) \
+    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B)}, #expr},
+#define R3(id, name, mods, pipe, flops, D, A, B, C, expr) \
+    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B), PT(C)}, #expr},
+#define R4(id, name, mods, pipe, flops, D, A, B, C, E, expr) \
+    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B), PT(C), PT(E)}, #expr},
+#define RP(id, name, mods, pipe, A, B, expr) \
+    {name, mods, pipe, 0, FORM_SETP, OP_LANES, PTX_PRED, {PT(A), PT(B)}, #expr},
+#define RM(id, name, nsrc, expr) \
+    {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PTX_PRED, nsrc > 1 ? PTX_PRED : PTX_NO_TYPE}, #expr},
+#define RS(id, name, T) {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PT(T), {PT(T), PT(T), PTX_PRED}, "p ? a : b"},
+#define RP2(id, name, mods, pipe, compare) \
+    {name, mods, pipe, 0, FORM_SETP, OP_LANES, PTX_PRED, {PTX_U32, PTX_U32}, #compare " on both halves"},
+#define RT(id, name, pipe, A, expr) {name, 0, pipe, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PT(A)}, #expr},
+#define RC(id, name, pipe, takes, gives, T, W, bits, expr) \
+    {name, 0, pipe, 0, FORM_CARRY, OP_LANES, PT(T), {PT(T), PT(T), PT(T)}, #expr},
+#define RD(id, name, text) {name, 0, PIPE_NONE, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
+#define RL(id, name, pipe, text) {name, 0, pipe, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
+#define RX(id, name, kind, pipe, text) {name, 0, pipe, 0, FORM_OTHER, kind, PTX_NO_TYPE, {0}, text},
+#include "grader/sim/insn/rows.def"
+};
+const unsigned insn_row_count = sizeof insn_rows / sizeof *insn_rows;
+
+static unsigned char executed[sizeof insn_rows / sizeof *insn_rows];
+unsigned char *insn_executed_rows = executed;
+
+/* ---- rows by name ---- */
+
+enum { NAME_SLOTS = 4096 };
+_Static_assert(sizeof insn_rows / sizeof *insn_rows < NAME_SLOTS / 2, "the table of names is at most half full");
+static u16 by_name[NAME_SLOTS]; /* row + 1 */
+
+static u32 hash(const char *s) {
+    u32 h = 2166136261u;
+    for (; *s; s++) h = (h ^ (u8)*s) * 16777619u;
+    return h;
+}
+
+static void fill(void) {
+    for (unsigned i = 0; i < insn_row_count; i++) {
+        u32 h = hash(insn_rows[i].name) % NAME_SLOTS;
+        while (by_name[h]) h = (h + 1) % NAME_SLOTS;
+        by_name[h] = (u16)(i + 1);
+    }
+}
+
+int insn_find(const char *name) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill);
+    for (u32 h = hash(name) % NAME_SLOTS; by_name[h]; h = (h + 1) % NAME_SLOTS)
+        if (strcmp(insn_rows[by_name[h] - 1].name, name) == 0) return by_name[h] - 1;
+    return -1;
+}
+
+/* ---- vector levels ---- */
+
+extern op_fn *const lane_rows_v2[], *const lane_rows_v3[], *const lane_rows_v4[];
+
+/* The levels of the x86-64 psABI, by the features that compilers can ask for one by one (clang 14 has no names for levels). */
+static bool has_v3(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+}
+static bool has_v4(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+op_fn *const *lanes_level(unsigned level) {
+    if (level == 4 && has_v3() && has_v4()) return lane_rows_v4;
+    if (level == 3 && has_v3()) return lane_rows_v3;
+    return level == 2 ? lane_rows_v2 : NULL;
+}
+
+static unsigned forced;
+void lanes_force(unsigned level) { forced = level; }
+
+op_fn *const *lanes_best(void) {
+    if (forced) return lanes_level(forced);
+    for (unsigned level = 4; level > 2; level--)
+        if (lanes_level(level)) return lanes_level(level);
+    return lane_rows_v2;
+}

@@ -1,0 +1,66 @@
+/* place.c — the source line that an instruction is reported under. `atomicAdd` and its like are inline functions of the
+ * toolkit's headers: a count or a fault there says nothing to the reader, the line that called them does. */
+#include "grader/sim/core/place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool in_toolkit(const struct ptx_module *m, const struct ptx_loc *l) {
+    const char *path = l->file < m->nfiles ? m->files[l->file] : NULL;
+    return path && strstr(path, "/include/");
+}
+
+const struct ptx_loc *place_source(const struct ptx_module *m, uint32_t loc) {
+    const struct ptx_loc *l = &m->locs[loc];
+    /* The table may be hostile: a chain of calls that is longer than the table goes round in it. */
+    for (uint32_t steps = 0; in_toolkit(m, l) && l->inlined_at && l->inlined_at < m->nlocs && steps < m->nlocs; steps++)
+        l = &m->locs[l->inlined_at];
+    return l;
+}
+
+/* ---- variables in shared memory ---- */
+
+static const struct var_place *var_at(const struct code *c, uint64_t offset) {
+    for (u32 i = 0; i < c->nshared; i++)
+        if (offset - c->shared[i].offset < c->shared[i].var->bytes) return &c->shared[i];
+    return NULL;
+}
+
+/* The name in the source of a variable: that of one declared in a function ends in E<length><name>. */
+static const char *source_name(const char *name, int *length) {
+    *length = (int)strlen(name);
+    for (const char *e = name + *length; e > name; e--) {
+        unsigned n = 0, digits = 0;
+        if (e[-1] != 'E' || sscanf(e, "%u%n", &n, (int *)&digits) != 1 || !n || strlen(e + digits) < n) continue;
+        return *length = (int)n, e + digits;
+    }
+    return name;
+}
+
+static const struct var_place *var_of(const struct launch *l, uint64_t offset) {
+    const struct var_place *v = var_at(l->code, offset);
+    for (u32 i = 0; !v && i < l->module->ncodes; i++)
+        if (!l->module->codes[i].func->is_entry) v = var_at(&l->module->codes[i], offset);
+    return v;
+}
+
+void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_t size) {
+    const struct var_place *v = var_of(l, offset);
+    int length = 0;
+    const char *name = v ? source_name(v->var->name, &length) : "";
+    snprintf(out, size, v ? "`%.*s`" : "an array%.*s", length, name);
+}
+
+void place_shared(const struct launch *l, uint64_t offset, char *out, size_t size) {
+    const struct var_place *v = var_of(l, offset);
+    uint64_t first = l->shared_bytes - l->request->dynamic_shared; /* of dynamic shared memory */
+    int length;
+    if (v) {
+        const char *name = source_name(v->var->name, &length);
+        snprintf(out, size, "byte %llu of `%.*s` in shared memory", (unsigned long long)(offset - v->offset), length, name);
+    } else if (offset >= first && offset < l->shared_bytes) {
+        snprintf(out, size, "byte %llu of dynamic shared memory", (unsigned long long)(offset - first));
+    } else {
+        snprintf(out, size, "offset %lld of shared memory", (long long)offset);
+    }
+}

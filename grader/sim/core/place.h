@@ -1,0 +1,12 @@
+/* place.h — what reports call things: the source line of an instruction, the variable at an address. */
+#pragma once
+#include "grader/sim/core/core.h"
+#include "grader/sim/ptx/ptx.h"
+
+/* Where the reader of a report looks for `loc`: the toolkit's headers, inlined, count for the line that calls them. */
+const struct ptx_loc *place_source(const struct ptx_module *m, uint32_t loc);
+/* What lies at an offset of the block's shared memory: "byte 8 of `tile` in shared memory". */
+void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_t size); /* "`tile`" */
+void place_shared(const struct launch *l, uint64_t offset, char *out, size_t size);
+/* What the loop that the branch closes waits for, a sentence after a space; empty if that cannot be told. */
+void place_spin(const struct exec *x, const struct op *branch, char *out, size_t size);

@@ -1,0 +1,217 @@
+/* collect.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the .sync forms).
+ *
+ * A rendezvous needs all live lanes that the member mask names; they may come from different places. Lanes bring their
+ * values (`bring`), the result is computed over all of them, and each fragment takes its part (`deliver`). The usual
+ * case, one fragment that holds all members, takes the same three steps without waiting. */
+#include "grader/sim/core/core.h"
+
+struct exchange {
+    u64 a[32];
+    u32 b[32], c[32];
+    u64 result[32];
+    u32 truth; /* the predicate result, by lane */
+};
+
+static unsigned char *resolve(const struct exec *x, const struct warp *w, const struct fragment *f, ref r) {
+    unsigned char *base = r >> 30 == BASE_FRAME ? w->frames + x->worker->contexts[f->context].frame : x->base[r >> 30];
+    return base + (r & 0x3fffffff);
+}
+
+static const struct op *op_of(const struct exec *x, const struct fragment *f) { return &x->worker->launch->ops[f->pc]; }
+static const struct collect_desc *desc_of(const struct exec *x, const struct op *o) {
+    return &x->worker->launch->module->collects[o->aux];
+}
+
+static void bring(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e, u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct collect_desc *d = desc_of(x, o);
+    if (d->kind == COLLECT_SYNC || d->kind == COLLECT_ELECT) return;
+    const void *a = resolve(x, w, f, o->src[0]);
+    u32 p = d->kind == COLLECT_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
+    for (u32 l = 0; l < 32; l++) {
+        u64 v = d->kind == COLLECT_VOTE ? p >> l & 1 : d->wide ? ((const u64 *)a)[l] : ((const u32 *)a)[l];
+        e->a[l] = (lanes >> l & 1) ? v : e->a[l];
+    }
+    if (d->kind != COLLECT_SHFL) return;
+    const u32 *b = (const u32 *)resolve(x, w, f, o->src[1]), *c = (const u32 *)resolve(x, w, f, o->src[2]);
+    for (u32 l = 0; l < 32; l++) {
+        e->b[l] = (lanes >> l & 1) ? b[l] : e->b[l];
+        e->c[l] = (lanes >> l & 1) ? c[l] : e->c[l];
+    }
+}
+
+/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment. Returns the lanes
+ * that read one which takes no part. */
+static u32 shuffle(struct exchange *e, u8 mode, u32 lanes) {
+    u32 strangers = 0;
+    e->truth = 0;
+    for (s32 l = 0; l < 32; l++) {
+        s32 b = (s32)(e->b[l] & 31), c = (s32)(e->c[l] & 31), segment = (s32)(e->c[l] >> 8 & 31);
+        s32 most = (l & segment) | (c & ~segment), j;
+        bool in;
+        if (mode == 0) j = l - b, in = j >= most;
+        else if (mode == 1) j = l + b, in = j <= most;
+        else if (mode == 2) j = l ^ b, in = j <= most;
+        else j = (l & segment) | (b & ~segment), in = j <= most;
+        if (!in) j = l;
+        e->result[l] = e->a[j & 31];
+        e->truth |= (u32)in << l;
+        strangers |= (lanes >> (j & 31) & 1) ? 0 : 1u << l;
+    }
+    return strangers & lanes;
+}
+
+static void vote(struct exchange *e, u8 mode, u32 lanes) {
+    u32 yes = 0;
+    for (u32 l = 0; l < 32; l++) yes |= (u32)(e->a[l] & 1) << l;
+    yes &= lanes;
+    bool truth = mode == 0 ? yes == lanes : mode == 1 ? yes != 0 : yes == lanes || yes == 0;
+    e->truth = truth ? lanes : 0;
+    for (u32 l = 0; l < 32; l++) e->result[l] = yes; /* ballot */
+}
+
+static void match(struct exchange *e, u8 mode, u32 lanes) {
+    bool all = true;
+    for (u32 l = 0; l < 32; l++) {
+        u32 same = 0;
+        for (u32 j = 0; j < 32; j++) same |= (lanes >> j & 1) && e->a[j] == e->a[l] ? 1u << j : 0;
+        e->result[l] = same;
+        if (lanes >> l & 1) all = all && same == lanes;
+    }
+    e->truth = all ? lanes : 0;
+    for (u32 l = 0; mode == 1 && l < 32; l++) e->result[l] = e->truth;
+}
+
+static u32 combine(u8 mode, bool is_signed, u32 a, u32 b) {
+    switch (mode) {
+    case 0: return a + b;
+    case 1: return is_signed ? ((s32)a < (s32)b ? a : b) : a < b ? a : b;
+    case 2: return is_signed ? ((s32)a > (s32)b ? a : b) : a > b ? a : b;
+    case 3: return a & b;
+    case 4: return a | b;
+    default: return a ^ b;
+    }
+}
+
+static void redux(struct exchange *e, u8 mode, bool is_signed, u32 lanes) {
+    u32 total = (u32)e->a[__builtin_ctz(lanes)];
+    for (u32 m = lanes & (lanes - 1); m; m &= m - 1) total = combine(mode, is_signed, total, (u32)e->a[__builtin_ctz(m)]);
+    for (u32 l = 0; l < 32; l++) e->result[l] = total;
+}
+
+static void elect(struct exchange *e, u32 lanes) {
+    u32 chosen = (u32)__builtin_ctz(lanes);
+    e->truth = 1u << chosen;
+    for (u32 l = 0; l < 32; l++) e->result[l] = chosen;
+}
+
+static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
+    const struct collect_desc *d = desc_of(x, o);
+    u32 strangers = 0;
+    const struct launch *l = x->worker->launch;
+    if (l->hooks) l->hooks->warp_interval(x->block, x->warp, l);
+    switch ((enum collect_kind)d->kind) {
+    case COLLECT_SHFL: strangers = shuffle(e, d->mode, lanes); break;
+    case COLLECT_VOTE: vote(e, d->mode, lanes); break;
+    case COLLECT_MATCH: match(e, d->mode, lanes); break;
+    case COLLECT_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
+    case COLLECT_ELECT: elect(e, lanes); break;
+    case COLLECT_SYNC: break;
+    }
+    if (strangers)
+        core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(strangers), 0,
+                     "shuffles from a lane that takes no part: the value is undefined");
+}
+
+static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | (value & lanes); }
+
+static void deliver(const struct exec *x, const struct warp *w, const struct fragment *f, const struct exchange *e, u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct collect_desc *d = desc_of(x, o);
+    if (d->kind == COLLECT_SYNC) return;
+    if (d->second != REF_NONE) put_mask((u32 *)resolve(x, w, f, d->second), e->truth, lanes);
+    if (o->dst == REF_NONE) return;
+    u32 *dst = (u32 *)resolve(x, w, f, o->dst);
+    if (d->kind == COLLECT_VOTE && d->mode != 3) {
+        put_mask(dst, e->truth, lanes);
+        return;
+    }
+    for (u32 l = 0; l < 32; l++) dst[l] = (lanes >> l & 1) ? (u32)e->result[l] : dst[l];
+}
+
+/* Lanes of `f` whose member mask equals that of `lane`. */
+static u32 same_members(const struct exec *x, const struct warp *w, const struct fragment *f, u32 lane, u32 *members) {
+    const u32 *m = (const u32 *)resolve(x, w, f, desc_of(x, op_of(x, f))->members);
+    u32 same = 0;
+    for (u32 l = 0; l < 32; l++) same |= m[l] == m[lane] ? 1u << l : 0;
+    *members = m[lane];
+    return same & f->mask;
+}
+
+static bool mask_is_sound(struct exec *x, const struct warp *w, const struct op *o, u32 lanes, u32 members) {
+    if (lanes & ~members) {
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
+                     "is not in the member mask 0x%08x that it passes", members);
+        return false;
+    }
+    if (members & ~w->live)
+        core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(lanes), members,
+                     "passes the member mask 0x%08x, which names lanes that have exited or do not exist (live: 0x%08x)", members, w->live);
+    return true;
+}
+
+/* ---- lanes that wait at different places ---- */
+
+static bool meets(const struct exec *x, const struct fragment *a, const struct fragment *b) {
+    const struct collect_desc *d = desc_of(x, op_of(x, a)), *q = desc_of(x, op_of(x, b));
+    return b->state == FRAG_COLLECTING && d->kind == q->kind && d->mode == q->mode;
+}
+
+static bool try_group(struct exec *x, struct warp *w, struct fragment *first) {
+    struct fragment *group[32];
+    struct exchange e = {.a = {0}};
+    u32 n = 0, lanes = 0, members, others;
+    same_members(x, w, first, (u32)__builtin_ctz(first->mask), &members);
+    for (u32 i = 0; i < w->nfrag; i++) {
+        struct fragment *f = &w->frag[i];
+        if (f->state != FRAG_COLLECTING || !meets(x, first, f)) continue;
+        same_members(x, w, f, (u32)__builtin_ctz(f->mask), &others);
+        if (others != members) continue;
+        group[n++] = f;
+        lanes |= f->mask;
+    }
+    if ((members & w->live) & ~lanes) return false;
+    if (members & ~w->live) mask_is_sound(x, w, op_of(x, first), first->mask, members); /* some left meanwhile */
+    for (u32 i = 0; i < n; i++) bring(x, w, group[i], &e, group[i]->mask);
+    compute(x, op_of(x, first), &e, lanes);
+    for (u32 i = 0; i < n; i++) {
+        deliver(x, w, group[i], &e, group[i]->mask);
+        group[i]->state = FRAG_READY;
+        group[i]->met = 1;
+        group[i]->pc++;
+    }
+    return true;
+}
+
+void collect_arrive(struct exec *x, struct fragment *f, const struct op *o) {
+    struct warp *w = x->warp;
+    u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
+    if (lanes != f->mask) fragment_split(w, f, f->mask & ~lanes, f->pc), collect_arrive(x, &w->frag[w->nfrag - 1], o);
+    if (x->faulted || !mask_is_sound(x, w, o, lanes, members)) return;
+    if ((members & w->live) != lanes) {
+        f->state = FRAG_COLLECTING;
+        try_group(x, w, f); /* at once: other lanes of the warp may spin until these go on */
+        return;
+    }
+    struct exchange e = {.a = {0}};
+    bring(x, w, f, &e, lanes);
+    compute(x, o, &e, lanes);
+    deliver(x, w, f, &e, lanes);
+    f->pc++;
+}
+
+bool collect_resolve(struct exec *x, struct warp *w) {
+    for (u32 i = 0; i < w->nfrag; i++)
+        if (w->frag[i].state == FRAG_COLLECTING && try_group(x, w, &w->frag[i])) return true;
+    return false;
+}

@@ -1,0 +1,102 @@
+/* report.c — faults and findings: the first of each kind (the lowest block's), and how often. */
+#include "grader/sim/core/core.h"
+#include "grader/sim/core/place.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *error;
+} kinds[] = {
+#define X(id, name, error) [id] = {name, #error},
+    SIM_FAULTS(X)
+#undef X
+};
+
+/* What a device would not notice is a finding: the launch goes on. */
+static bool is_fatal(enum sim_fault f) { return strcmp(kinds[f].error, "cudaSuccess") != 0; }
+
+const char *sim_fault_name(enum sim_fault f) { return kinds[f].name; }
+
+static void set_place(struct sim_report *r, const struct exec *x, const struct op *o, unsigned lane) {
+    const struct sim_module *m = x->worker->launch->module;
+    const struct ptx_loc *loc = place_source(m->ptx, o->loc);
+    const u32 *id = (const u32 *)x->warp->specials;
+    r->kernel = x->worker->launch->code->name;
+    r->file = loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
+    r->line = loc->line;
+    memcpy(r->block, x->block->index, sizeof r->block);
+    for (u32 i = 0; i < 3; i++) r->thread[i] = id[i * 32 + lane];
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void write_text(struct sim_report *r, const char *what) {
+    char line[160] = "";
+    if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", file_name(r->file), r->line);
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`, block (%u,%u,%u), thread (%u,%u,%u) %s", line, r->kernel, r->block[0], r->block[1],
+             r->block[2], r->thread[0], r->thread[1], r->thread[2], what);
+}
+
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address, const char *format, ...) {
+    struct worker *k = x->worker;
+    struct sim_report *r = &k->reports[fault];
+    if (is_fatal(fault) && !x->faulted) {
+        x->faulted = true;
+        k->fault = fault;
+    }
+    r->count++;
+    if (x->block->linear >= k->report_block[fault]) return;
+    k->report_block[fault] = x->block->linear;
+    char what[448];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(what, sizeof what, format, ap);
+    va_end(ap);
+    r->fault = fault;
+    r->address = address;
+    set_place(r, x, o, lane);
+    write_text(r, what);
+}
+
+/* ---- of all workers ---- */
+
+static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out) {
+    const struct worker *first = NULL;
+    u64 count = 0;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        const struct worker *k = &l->workers[i];
+        count += k->reports[kind].count;
+        if (k->reports[kind].count && (!first || k->report_block[kind] < first->report_block[kind])) first = k;
+    }
+    if (!first) return;
+    out->reports[out->nreports] = first->reports[kind];
+    out->reports[out->nreports++].count = count;
+}
+
+static void report_over(const struct launch *l, enum sim_fault over, struct sim_result *out) {
+    struct sim_report *r = &out->reports[out->nreports++];
+    *r = (struct sim_report){.fault = over, .count = 1, .kernel = l->code->name, .file = ""};
+    snprintf(r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
+             over == SIM_FAULT_BUDGET ? "its blocks together have executed more warp instructions than the launch's budget"
+             : over == SIM_FAULT_TIME ? "the launch has used up its time"
+                                      : "no memory left on this machine for the blocks' registers and shared memory");
+}
+
+void core_collect_reports(struct launch *l, struct sim_result *out) {
+    u64 lowest = UINT64_MAX;
+    enum sim_fault over = (enum sim_fault)atomic_load(&l->over);
+    for (u32 i = 0; i < l->nworkers; i++) {
+        if (l->workers[i].fault == SIM_FAULT_NONE || l->workers[i].fault_block >= lowest) continue;
+        lowest = l->workers[i].fault_block;
+        out->fault = l->workers[i].fault;
+    }
+    for (u32 kind = 1; kind < SIM_FAULT_KINDS; kind++) merge_kind(l, kind, out);
+    if (over == SIM_FAULT_NONE || out->fault != SIM_FAULT_NONE) return;
+    out->fault = over;
+    report_over(l, over, out);
+}

@@ -1,0 +1,65 @@
+/* spin.c — what a loop that used up its budget waits for: the first load or atomic in it whose address stays the same from
+ * round to round. A loop that reads no memory at all waits for nothing that can come: often the compiler has read a flag
+ * before it, once. */
+#include "grader/sim/core/place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_row(const struct op *o, const char *name) { return strcmp(insn_rows[o->row].name, name) == 0; }
+
+static bool reads_memory(const struct exec *x, const struct op *o) {
+    return (is_row(o, "ld") && x->mems[o->aux].space != SPACE_PARAM && x->mems[o->aux].space != SPACE_CONST) || is_row(o, "atom");
+}
+
+/* Whether an op writes the register. */
+static bool writes(const struct exec *x, const struct op *o, ref r) {
+    if (!is_row(o, "ld") && !is_row(o, "atom")) return o->dst == r;
+    const struct mem_desc *d = &x->mems[o->aux];
+    for (u32 e = 0; is_row(o, "ld") && e < d->count; e++)
+        if (d->reg[e] == r) return true;
+    return is_row(o, "atom") && d->result == r;
+}
+
+static bool stays(const struct exec *x, const struct op *first, const struct op *last, ref r) {
+    for (const struct op *o = first; o <= last; o++)
+        if (r != REF_NONE && o->kind != OP_BRA && writes(x, o, r)) return false;
+    return true;
+}
+
+static u64 address_of(const struct exec *x, const struct op *o, u32 lane) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    if (o->src[0] == REF_NONE) return (u64)o->imm;
+    const unsigned char *reg = x->base[o->src[0] >> 30] + (o->src[0] & 0x3fffffff);
+    return d->address32 ? ((const u32 *)reg)[lane] + (u32)o->imm : ((const u64 *)reg)[lane] + (u64)o->imm;
+}
+
+/* Where, and what it holds. */
+static bool describe(const struct exec *x, const struct op *o, char *out, size_t size) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u64 address = address_of(x, o, (u32)__builtin_ctz(x->active)), value = 0;
+    u32 bytes = d->width < 8 ? d->width : 8;
+    bool shared = d->space == SPACE_SHARED || (d->space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);
+    u64 offset = d->space == SPACE_GENERIC ? address - SHARED_WINDOW : address;
+    char where[256];
+    if (shared && offset + bytes > x->shared_bytes) return false;
+    if (!shared && memory_find(x->memory, address, bytes) < 0) return false;
+    if (shared) place_shared(x->worker->launch, offset, where, sizeof where);
+    else memory_describe(x->memory, address, bytes, where, sizeof where);
+    memcpy(&value, shared ? x->shared + offset : x->memory->bytes + (address - SIM_BASE), bytes);
+    const struct ptx_module *m = x->worker->launch->module->ptx;
+    snprintf(out, size, " Line %u looks at %s%s again and again; it holds %llu", place_source(m, o->loc)->line,
+             shared ? "" : "memory ", where, (unsigned long long)value);
+    return true;
+}
+
+void place_spin(const struct exec *x, const struct op *branch, char *out, size_t size) {
+    const struct op *first = x->worker->launch->ops + branch->target;
+    bool looks = branch->kind != OP_BRA || first > branch;
+    *out = 0;
+    for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
+        looks |= reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_COLLECT || o->kind == OP_BAR;
+        if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size)) return;
+    }
+    if (!looks) snprintf(out, size, " The loop reads no memory: a flag that another thread sets must be volatile or atomic");
+}

@@ -1,0 +1,156 @@
+/* trace.c — recording of sampled blocks; see trace.h. Runs only where a launch is sampled. */
+#include "grader/sim/core/trace.h"
+#include "grader/sim/core/core.h"
+
+#include <stdlib.h>
+
+static void put(struct trace_block *t, u32 warp, u64 word) {
+    struct trace_warp *w = &t->warps[warp];
+    if (t->truncated) return;
+    if (++t->words > t->limit) {
+        t->truncated = true;
+        return;
+    }
+    if (w->n == w->capacity) {
+        w->capacity = w->capacity ? 2 * w->capacity : 256;
+        w->words = xrealloc(w->words, w->capacity * sizeof *w->words);
+    }
+    w->words[w->n++] = word;
+}
+
+void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
+    put(t, warp, segment);
+}
+
+/* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared memory". */
+static u32 phase_passes(const u64 *ea, u32 mask, u32 span) {
+    u64 seen[32][33];
+    u32 in_bank[32] = {0}, most = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        for (u64 w = ea[l] >> 2; w <= (ea[l] + span - 1) >> 2; w++) {
+            u32 bank = w & 31, i = 0;
+            while (i < in_bank[bank] && seen[bank][i] != w) i++;
+            if (i < in_bank[bank] || i > 32) continue;
+            seen[bank][in_bank[bank]++] = w;
+            if (in_bank[bank] > most) most = in_bank[bank];
+        }
+    }
+    return most;
+}
+
+static u32 bank_passes(const u64 *ea, u32 mask, u32 span) {
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8, passes = 0;
+    for (u32 first = 0; first < 32; first += lanes) {
+        u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+        if (part) passes += phase_passes(ea, part, span);
+    }
+    return passes;
+}
+
+/* Atomics in shared memory: a bank takes one lane a pass, whatever the word. Increments are merged by word. */
+static u32 atomic_passes(const struct mem_desc *d, const u64 *ea, u32 mask) {
+    u32 in_bank[32] = {0}, most = 1;
+    if (d->increment) return bank_passes(ea, mask, d->width);
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        u32 bank = ea[l] >> 2 & 31;
+        if (++in_bank[bank] > most) most = in_bank[bank];
+    }
+    return most;
+}
+
+static u32 add_line(u64 *line, u32 n, u64 sector) {
+    u64 number = sector >> 2, bit = 1ull << (sector & 3);
+    for (u32 i = n; i-- > 0;)
+        if (line[i] >> 4 == number) return line[i] |= bit, n;
+    line[n] = number << 4 | bit;
+    return n + 1;
+}
+
+static u32 lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (u64 s = ea[l] >> 5; s <= (ea[l] + span - 1) >> 5; s++) n = add_line(line, n, s);
+    return n;
+}
+
+static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
+    u32 n = 0;
+    *most = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        u64 address = ea[l] & ((1ull << 56) - 1);
+        u32 i = 0;
+        while (i < n && (out[i] & ((1ull << 56) - 1)) != address) i++;
+        out[i] = i < n ? out[i] + (1ull << 56) : address | 1ull << 56;
+        if (i == n) n++;
+        if (out[i] >> 56 > *most) *most = (u32)(out[i] >> 56);
+    }
+    return n;
+}
+
+/* One lane does the warp's atomics: insn/merge.c says where ptxas arranges that. */
+static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 mask) {
+    return m->shape == SHAPE_UNIFORM &&
+           (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+}
+
+void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    const struct mem_memo *m = &x->memos[stat];
+    u64 entry[64];
+    u32 n = 0, span = (u32)d->width * d->count, passes = 1;
+    bool atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
+    if (atomic && aggregated(d, m, mask)) mask &= -mask;
+    if (space == SPACE_GLOBAL && atomic)
+        n = targets(ea, mask, entry, &passes);
+    else if (space == SPACE_GLOBAL) {
+        n = lines(ea, mask, span, entry);
+        passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
+    } else if (space == SPACE_SHARED)
+        passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
+    else if (space == SPACE_LOCAL)
+        passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
+    else
+        passes = m->wavefronts;
+    u64 header = TRACE_ACCESS | (u64)(passes & 0xff) << 51 | (u64)d->verb << 49 | (u64)space << 46 |
+                 (u64)__builtin_popcount(mask) << 40 | (u64)n << 32 | (u32)(o - x->worker->launch->ops);
+    put(x->trace, x->warp->index, header);
+    for (u32 i = 0; i < n; i++) put(x->trace, x->warp->index, entry[i]);
+}
+
+/* ---- the whole ---- */
+
+struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit) {
+    struct sim_trace *t = xcalloc(1, sizeof *t);
+    t->blocks = xcalloc(n ? n : 1, sizeof *t->blocks);
+    t->nblocks = n;
+    for (u32 i = 0; i < n; i++) {
+        t->blocks[i] = (struct trace_block){.linear = blocks[i], .nwarps = nwarps, .limit = limit};
+        t->blocks[i].warps = xcalloc(nwarps, sizeof *t->blocks[i].warps);
+    }
+    return t;
+}
+
+struct trace_block *trace_find(struct sim_trace *t, u64 linear) {
+    for (u32 low = 0, high = t ? t->nblocks : 0; low < high;) {
+        u32 middle = (low + high) / 2;
+        if (t->blocks[middle].linear == linear) return &t->blocks[middle];
+        if (t->blocks[middle].linear < linear)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+void sim_trace_free(struct sim_trace *t) {
+    for (u32 i = 0; t && i < t->nblocks; i++) {
+        for (u32 w = 0; w < t->blocks[i].nwarps; w++) free(t->blocks[i].warps[w].words);
+        free(t->blocks[i].warps);
+    }
+    if (t) free(t->blocks);
+    free(t);
+}

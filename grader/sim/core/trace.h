@@ -1,0 +1,63 @@
+/* trace.h — what sampled blocks did, in order: the time model's input.
+ *
+ * Each warp of a traced block has a stream of 64-bit words. A segment word says that a segment of the code
+ * begins; the accesses that it makes follow, each a header and `entries` words: global, constant, generic one
+ * word for each 128-byte line: line number << 4 | mask of its 32-byte sectors global atomics              one
+ * word for each address: count << 56 | address shared, local               none: the header says all */
+#pragma once
+#include "grader/sim/code/insn.h"
+
+#include <stdbool.h>
+
+#define TRACE_ACCESS (1ull << 63)
+
+static inline bool trace_is_access(u64 w) {
+    return w >> 63;
+}
+static inline u32 trace_low(u64 w) {
+    return (u32)w;
+} /* segment, or op of the access */
+static inline u32 trace_entries(u64 w) {
+    return (u32)(w >> 32) & 0xff;
+}
+static inline u32 trace_lanes(u64 w) {
+    return (u32)(w >> 40) & 0x3f;
+}
+static inline u32 trace_space(u64 w) {
+    return (u32)(w >> 46) & 7;
+} /* enum mem_space, never generic */
+static inline u32 trace_verb(u64 w) {
+    return (u32)(w >> 49) & 3;
+} /* enum mem_verb */
+/* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address.
+ */
+static inline u32 trace_wavefronts(u64 w) {
+    return (u32)(w >> 51) & 0xff;
+}
+
+struct trace_warp {
+    u64 *words;
+    u32 n, capacity;
+};
+
+struct trace_block {
+    u64 linear, executed; /* executed: warp instructions */
+    u32 nwarps;
+    u64 words, limit;
+    bool truncated, ran;
+    struct trace_warp *warps;
+};
+
+struct sim_trace {
+    struct trace_block *blocks; /* ascending by linear */
+    u32 nblocks;
+};
+
+/* NULL-safe lookups; `limit`: words that a block may take, after which it is truncated. */
+struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit);
+struct trace_block *trace_find(struct sim_trace *t, u64 linear);
+
+void trace_segment(struct trace_block *t, u32 warp, u32 segment);
+struct exec;
+/* Of an access whose pattern has just been counted under `stat`. */
+void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask);

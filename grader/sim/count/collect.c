@@ -1,0 +1,168 @@
+/* collect.c — from what workers counted (segments, memory instructions) to counters per source line and in
+ * total. Every count belongs to one instruction, and so to one line. Rules: docs/counters.md. */
+#include "grader/sim/core/place.h"
+#include "grader/sim/count/count.h"
+#include "grader/sim/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lines: one entry for each (file, line) that the module names ---- */
+
+struct lines {
+    const struct sim_module *m;
+    struct sim_line *line;
+    u32 n;
+    u32 *of_loc; /* loc -> index + 1 */
+};
+
+static u32 line_of(struct lines *t, u32 loc) {
+    if (t->of_loc[loc]) return t->of_loc[loc] - 1;
+    const struct ptx_loc *l = place_source(t->m->ptx, loc);
+    const char *file = l->file < t->m->ptx->nfiles && t->m->ptx->files[l->file] ? t->m->ptx->files[l->file] : "";
+    u32 i = 0;
+    while (i < t->n && (t->line[i].line != l->line || strcmp(t->line[i].file, file) != 0)) i++;
+    if (i == t->n) t->line[t->n++] = (struct sim_line){.file = file, .line = l->line};
+    t->of_loc[loc] = i + 1;
+    return i;
+}
+
+static struct sim_counters *counters_of(struct lines *t, const struct op *o) { return &t->line[line_of(t, o->loc)].counters; }
+
+/* ---- segments ---- */
+
+static void count_op(struct sim_counters *c, const struct op *o, u64 runs, u64 lanes) {
+    const struct insn_row *row = &insn_rows[o->row];
+    c->inst_executed += runs * o->weight;
+    c->thread_inst_executed += lanes * o->weight;
+    if (row->flops && row->pipe == PIPE_FP64) c->flops_f64 += lanes * row->flops;
+    else if (row->flops) c->flops_f32 += lanes * row->flops;
+    if (o->kind == OP_BAR) c->barriers += runs;
+    if (o->kind == OP_COLLECT) c->shuffles += runs;
+}
+
+static void count_segments(const struct launch *l, struct lines *t) {
+    const struct sim_module *m = l->module;
+    for (u32 s = 0; s < m->nsegments; s++) {
+        u64 runs = 0, lanes = 0, branches = 0, diverged = 0;
+        for (u32 i = 0; i < l->nworkers; i++) {
+            runs += l->workers[i].segment_runs[s];
+            lanes += l->workers[i].segment_lanes[s];
+            branches += l->workers[i].branch_runs[s];
+            diverged += l->workers[i].branch_diverged[s];
+        }
+        if (!runs) continue;
+        for (u32 i = m->segments[s].first; i <= m->segments[s].last; i++) {
+            count_op(counters_of(t, &m->ops[i]), &m->ops[i], runs, lanes);
+            insn_executed_rows[m->ops[i].row] = 1;
+        }
+        struct sim_counters *c = counters_of(t, &m->ops[m->segments[s].last]);
+        c->branches += branches;
+        c->divergent_branches += diverged;
+    }
+}
+
+/* ---- memory ---- */
+
+static void count_global(struct sim_counters *c, u8 verb, const u64 *s) {
+    bool load = verb == MEM_LOAD;
+    *(load ? &c->requests_load : &c->requests_store) += s[STAT_REQUESTS];
+    *(load ? &c->sectors_load : &c->sectors_store) += s[STAT_SECTORS];
+    *(load ? &c->sectors_ideal_load : &c->sectors_ideal_store) += s[STAT_IDEAL];
+    *(load ? &c->thread_loads : &c->thread_stores) += s[STAT_LANES];
+    c->sectors_ideal += s[STAT_IDEAL];
+    c->sectors_excessive += s[STAT_SECTORS] - s[STAT_IDEAL];
+}
+
+static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s) {
+    if (space == SPACE_SHARED) {
+        c->shared_atomic_requests += s[STAT_REQUESTS];
+        c->shared_atomic_operations += s[STAT_OPS];
+        c->shared_atomic_serialised += s[STAT_SERIAL];
+        return;
+    }
+    *(verb == MEM_ATOM ? &c->atomic_requests : &c->reduction_requests) += s[STAT_REQUESTS];
+    c->atomic_sectors += s[STAT_SECTORS];
+    c->atomic_operations += s[STAT_OPS];
+    if (s[STAT_MAX] > c->atomic_max_multiplicity) c->atomic_max_multiplicity = s[STAT_MAX];
+}
+
+static void count_shared(struct sim_counters *c, u8 verb, const u64 *s) {
+    bool load = verb == MEM_LOAD;
+    *(load ? &c->shared_requests_load : &c->shared_requests_store) += s[STAT_REQUESTS];
+    *(load ? &c->shared_wavefronts_load : &c->shared_wavefronts_store) += s[STAT_WAVEFRONTS];
+    *(load ? &c->bank_conflicts_load : &c->bank_conflicts_store) += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+}
+
+static void count_memory(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+    if (o->verb == MEM_ATOM || o->verb == MEM_RED) {
+        count_atomic(c, o->verb, o->space, s);
+    } else if (o->space == SPACE_GLOBAL) {
+        count_global(c, o->verb, s);
+    } else if (o->space == SPACE_SHARED) {
+        count_shared(c, o->verb, s);
+    } else if (o->space == SPACE_LOCAL) {
+        c->local_requests += s[STAT_REQUESTS];
+        c->local_sectors += s[STAT_SECTORS];
+    } else if (o->space == SPACE_CONST) {
+        c->const_requests += s[STAT_REQUESTS];
+        c->const_replays += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+    }
+}
+
+static void count_stats(const struct launch *l, struct lines *t) {
+    const struct sim_module *m = l->module;
+    for (u32 i = 0; i < m->nstats; i++) {
+        u64 sum[STAT_COUNT] = {0};
+        for (u32 k = 0; k < l->nworkers; k++)
+            for (u32 j = 0; j < STAT_COUNT; j++) {
+                u64 v = l->workers[k].stats[i][j];
+                sum[j] = j == STAT_MAX ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
+            }
+        if (sum[STAT_REQUESTS]) count_memory(counters_of(t, &m->ops[m->stat_owners[i].op]), &m->stat_owners[i], sum);
+    }
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct sim_line *p = a, *q = b;
+    int files = strcmp(p->file, q->file);
+    return files ? files : p->line < q->line ? -1 : p->line > q->line;
+}
+
+static bool is_empty(const struct sim_line *l) {
+    static const struct sim_counters zero;
+    return memcmp(&l->counters, &zero, sizeof zero) == 0;
+}
+
+/* From a sample of the blocks to all of them. */
+static void scale_to_whole(const struct launch *l, struct sim_result *out) {
+    u64 count = launch_blocks(l);
+    if (count == l->nblocks) return;
+    sim_counters_scale(&out->counters, l->nblocks, count);
+    for (unsigned i = 0; i < out->nlines; i++) sim_counters_scale(&out->lines[i].counters, l->nblocks, count);
+}
+
+void count_collect(struct launch *l, struct sim_result *out) {
+    const struct sim_module *m = l->module;
+    struct lines t = {m, xcalloc(m->ptx->nlocs + 1, sizeof *t.line), 0, xcalloc(m->ptx->nlocs + 1, sizeof *t.of_loc)};
+    count_segments(l, &t);
+    count_stats(l, &t);
+    free(t.of_loc);
+    for (u32 i = 0; i < t.n; i++) {
+        if (is_empty(&t.line[i])) continue;
+        sim_counters_add(&out->counters, &t.line[i].counters);
+        t.line[out->nlines++] = t.line[i];
+    }
+    qsort(t.line, out->nlines, sizeof *t.line, by_place);
+    out->lines = t.line;
+    const struct gpu_device *d = l->sim->options.device;
+    u32 blocks = device_blocks_per_sm(d, l->nthreads, l->code->kernel->registers ? l->code->kernel->registers : 32, l->shared_bytes, NULL);
+    out->theoretical_occupancy = (double)blocks * l->nwarps / d->warps_per_sm;
+    scale_to_whole(l, out);
+}
+
+void sim_result_free(struct sim_result *r) {
+    free(r->lines);
+    r->lines = NULL;
+    r->nlines = 0;
+}

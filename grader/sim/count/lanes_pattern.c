@@ -1,0 +1,211 @@
+/* lanes_pattern.c — see pattern.h. Counting is exact: sectors and words are compared lane by lane. Data-dependent
+ * addresses have a new pattern each time, so the usual widths are compared against all lanes at once. */
+#include "grader/sim/count/pattern.h"
+
+#include <string.h>
+
+enum { SECTOR = 32, BANKS = 32 };
+
+static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+
+/* How active lanes share values: the first lane of each value, the lanes whose value others hold too, and the most
+ * lanes of one value. */
+struct sharing { u32 leaders, twins, most; };
+
+typedef s32 half_warp __attribute__((vector_size(64)));
+union row { half_warp half[2]; s32 lane[32]; };
+
+static struct sharing compare_lanes(const s32 v[32], u32 mask) {
+    static const union row index = {.lane = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                             16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};
+    union row value, count = {.lane = {0}}, before = {.lane = {0}};
+    s32 *same = count.lane, *earlier = before.lane;
+    struct sharing s = {0, 0, 0};
+    memcpy(&value, v, sizeof value);
+    ACTIVE(mask) for (int h = 0; h < 2; h++) {
+        half_warp equal = value.half[h] == v[l]; /* -1 where true */
+        count.half[h] -= equal;
+        before.half[h] |= equal & (index.half[h] > (s32)l);
+    }
+    LANES s.leaders |= earlier[l] ? 0 : 1u << l;
+    LANES s.twins |= same[l] > 1 ? 1u << l : 0;
+    s.leaders &= mask;
+    s.twins &= mask;
+    LANES same[l] = (mask >> l & 1) ? same[l] : 0;
+    LANES s.most = (u32)same[l] > s.most ? (u32)same[l] : s.most;
+    return s;
+}
+
+/* Distinct values among the n given. */
+static u32 distinct(const u64 *v, u32 n) {
+    u32 count = 0;
+    for (u32 i = 0; i < n; i++) {
+        u32 seen = 0;
+        for (u32 j = 0; j < i; j++) seen |= v[j] == v[i];
+        count += !seen;
+    }
+    return count;
+}
+
+/* Units of `unit` bytes that the active lanes touch; an access may span several. */
+static u32 units(const s64 *address, u32 mask, u32 span, u32 unit) {
+    u64 v[32 * 2];
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        u64 first = (u64)address[l] / unit, last = ((u64)address[l] + span - 1) / unit;
+        if (n == 0 || v[n - 1] != first) v[n++] = first;
+        if (last != first) v[n++] = last;
+    }
+    return distinct(v, n);
+}
+
+/* The same for a full warp phase of accesses that lie in one word each. */
+static u32 word_wavefronts(const s64 *address, u32 mask) {
+    s32 word[32];
+    u32 in_bank[BANKS] = {0}, most = 0;
+    LANES word[l] = (s32)(address[l] >> 2);
+    struct sharing s = compare_lanes(word, mask);
+    ACTIVE(s.leaders) {
+        u32 k = ++in_bank[word[l] & (BANKS - 1)];
+        most = k > most ? k : most;
+    }
+    return most;
+}
+
+/* Wavefronts of a phase: over the banks, the most distinct words of one bank. */
+static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
+    s64 word[32 * 4];
+    u32 n = 0, in_bank[BANKS] = {0}, most = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2; w++) {
+                u32 seen = 0;
+                for (u32 j = 0; j < n; j++) seen |= word[j] == w;
+                if (seen) continue;
+                word[n++] = w;
+                u32 k = ++in_bank[w & (BANKS - 1)];
+                if (k > most) most = k;
+            }
+    return most;
+}
+
+/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a wide access merge, since the
+ * registers returned are packed. */
+static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
+    for (u32 l = 0; l < 32; l++)
+        if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step]) return false;
+    return true;
+}
+
+static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, u32 span) {
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
+    if (span >= 8 && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2))) lanes *= 2;
+    m->wavefronts = m->min_wavefronts = 0;
+    if (lanes == 32 && span == 4 && !(m->bits & 3)) {
+        m->wavefronts = word_wavefronts(address, mask);
+        m->min_wavefronts = 1;
+        return;
+    }
+    for (u32 first = 0; first < 32; first += lanes) {
+        u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+        if (!part) continue;
+        m->wavefronts += phase_wavefronts(address, part, span);
+        m->min_wavefronts++;
+    }
+}
+
+/* Local memory interleaves words by lane: a sector holds one word of 8 lanes. */
+static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
+    u64 v[32 * 4];
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2 && n < 128; w++) v[n++] = (u64)w * 4 + l / 8;
+    return distinct(v, n);
+}
+
+static void set_shape(struct mem_memo *m, const s32 *rel, u32 mask, u32 span) {
+    bool dense = mask == ~0u, uniform = true;
+    m->low = m->high = 0;
+    m->bits = 0;
+    for (s32 l = 0; l < 32; l++) {
+        dense = dense && rel[l] == l * (s32)span;
+        uniform = uniform && rel[l] == 0;
+        m->bits |= (u32)rel[l];
+        if (rel[l] < m->low) m->low = rel[l];
+        if (rel[l] > m->high) m->high = rel[l];
+    }
+    m->shape = uniform ? SHAPE_UNIFORM : dense ? SHAPE_DENSE : SHAPE_ANY;
+}
+
+/* Absolute addresses with the given phase: positive, else a multiple of all units. */
+static void absolute(s64 *address, const s32 *rel, u32 phase) {
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
+}
+
+void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span) {
+    s64 address[32];
+    absolute(address, rel, 0);
+    memcpy(m->relative, rel, sizeof m->relative);
+    m->mask = mask;
+    m->known = m->nruns = 0;
+    m->valid = true;
+    m->lanes = (u32)__builtin_popcount(mask);
+    m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
+    m->wavefronts = m->min_wavefronts = 0;
+    struct sharing s = compare_lanes(rel, mask);
+    m->leaders = s.leaders;
+    m->twins = s.twins;
+    m->max = s.most; /* what an atomic serialises */
+    set_shape(m, rel, mask, span);
+    if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, m->cost ? m->cost : span);
+    if (space == SPACE_CONST) m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
+}
+
+/* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no harm. */
+void ISAFN(pattern_runs)(struct mem_memo *m, u32 span) {
+    u32 runs = 0;
+    ACTIVE(m->leaders) {
+        s32 at = m->relative[l];
+        if (runs && at == m->run[runs - 1].at + (s32)m->run[runs - 1].bytes) {
+            m->run[runs - 1].bytes += span;
+            continue;
+        }
+        m->run[runs].at = at;
+        m->run[runs++].bytes = span;
+    }
+    m->nruns = (u8)runs;
+}
+
+/* Sectors of aligned accesses of up to 32 bytes, each in one sector. */
+static u32 aligned_sectors(const s64 *address, u32 mask) {
+    s32 sector[32];
+    LANES sector[l] = (s32)(address[l] >> 5);
+    return (u32)__builtin_popcount(compare_lanes(sector, mask).leaders);
+}
+
+void ISAFN(pattern_sectors)(struct mem_memo *m, u32 phase, u8 space, u32 span) {
+    s64 address[32];
+    absolute(address, m->relative, phase);
+    bool aligned = span <= SECTOR && !((phase | m->bits) & (span - 1)) && !(span & (span - 1));
+    if (space != SPACE_SHARED && space != SPACE_LOCAL && aligned) {
+        m->sectors_at[phase] = (u8)aligned_sectors(address, m->mask);
+        m->known |= 1u << phase;
+        return;
+    }
+    u32 n = space == SPACE_SHARED ? 0 : space == SPACE_LOCAL ? local_sectors(address, m->mask, span) : units(address, m->mask, span, SECTOR);
+    m->sectors_at[phase] = (u8)n;
+    m->known |= 1u << phase;
+}
+
+void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {
+    s64 address[32];
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)(ea[l] & ~0x8000000000000000ull);
+    u32 lanes = (u32)__builtin_popcount(mask), sectors = units(address, mask, span, SECTOR);
+    stats[STAT_REQUESTS]++;
+    stats[STAT_LANES] += lanes;
+    stats[STAT_OPS] += lanes;
+    stats[STAT_SECTORS] += sectors;
+    stats[STAT_IDEAL] += min_u32(sectors, (lanes * span + SECTOR - 1) / SECTOR);
+}

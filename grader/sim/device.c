@@ -1,0 +1,128 @@
+/* device.c — the device table, and how many blocks an SM holds. */
+#include "grader/sim/device.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Every figure of a row, in its order: FIGURE(member, name with unit, what a unit of the row is in units of
+ * the member). */
+/* clang-format off */
+#define FIGURES(FIGURE)                                                \
+    FIGURE(sms, "multiprocessors", 1)                                  \
+    FIGURE(clock_hz, "clock under load, MHz", 1e6)                     \
+    FIGURE(warps_per_sm, "warps per SM", 1)                            \
+    FIGURE(blocks_per_sm, "blocks per SM", 1)                          \
+    FIGURE(registers_per_sm, "registers per SM", 1)                    \
+    FIGURE(shared_per_sm, "shared memory per SM, bytes", 1)            \
+    FIGURE(shared_per_block, "shared memory per block, bytes", 1)      \
+    FIGURE(shared_reserved, "of it reserved, bytes", 1)                \
+    FIGURE(l1_bytes, "L1 of an SM, bytes", 1)                          \
+    FIGURE(lat_alu, "arithmetic, cycles", 1)                           \
+    FIGURE(lat_l1, "L1 hit, cycles", 1)                                \
+    FIGURE(lat_l2, "L2 hit, cycles", 1)                                \
+    FIGURE(lat_dram, "DRAM, cycles", 1)                                \
+    FIGURE(lat_shared, "shared load, cycles", 1)                       \
+    FIGURE(l2_bytes, "L2, bytes", 1)                                   \
+    FIGURE(dram_bytes, "device memory, bytes", 1)                      \
+    FIGURE(l2_rate, "L2, GB/s", 1e9)                                   \
+    FIGURE(dram_rate, "DRAM, GB/s", 1e9)                               \
+    FIGURE(fp32_lanes, "FP32 lanes per clock and SM", 1)               \
+    FIGURE(int_lanes, "INT32 lanes per clock and SM", 1)               \
+    FIGURE(sfu_lanes, "SFU lanes per clock and SM", 1)                 \
+    FIGURE(fp64_lanes, "FP64 lanes per clock and SM", 1)               \
+    FIGURE(lsu_lanes, "LSU lanes per clock and SM", 1)                 \
+    FIGURE(launch_seconds, "back-to-back launch, us", 1e-6)            \
+    FIGURE(atomic_rate, "atomics on one word, G/s", 1e9)               \
+    FIGURE(atomic_float_rate, "float additions on one word, G/s", 1e9)
+/* clang-format on */
+
+#define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, reserved, \
+               l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu, fp64, lsu, us, at, af)  \
+    {name,        full,     major, minor, sms,  1024, mhz * 1e6, warps,    blocks,   regs,   smem,           \
+     smem_block,  reserved, l1,    alu,   lat1, lat2, dram,      sh,       l2b,      dramb,  l2r * 1e9,      \
+     dramr * 1e9, fp32,     in,    sfu,   fp64, lsu,  us * 1e-6, at * 1e9, af * 1e9, sources},
+static const struct gpu_device devices[] = {
+#include "grader/sim/devices.def"
+};
+
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+const struct gpu_device *device_at(unsigned i) {
+    return i < DEVICES ? &devices[i] : 0;
+}
+
+const struct gpu_device *device_find(const char *name) {
+    for (unsigned i = 0; i < DEVICES; i++)
+        if (strcasecmp(devices[i].name, name) == 0) return &devices[i];
+    return 0;
+}
+
+static const char *source_text(char letter) {
+    switch (letter) {
+    case 'V':
+        return "vendor's data sheet";
+    case 'G':
+        return "CUDA programming guide, by compute capability";
+    case 'R':
+        return "measured: RRZE-HPC/gpu-benches";
+    case 'K':
+        return "measured: caps-tum/mt4g";
+    case 'M':
+        return "measured: markdewing/AI_kernels";
+    case 'B':
+        return "measured: benchmarks listed in docs/time-model.md, Atomics";
+    case 'C':
+        return "85 % of the vendor's figure";
+    case 'N':
+        return "estimate: that of another device of the architecture";
+    default:
+        return "assumed, no figure was found";
+    }
+}
+
+bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure *out) {
+    const struct device_figure all[] = {
+#define FIGURE(member, text, unit) {text, 0, (double)d->member / unit},
+        FIGURES(FIGURE)
+#undef FIGURE
+    };
+    if (i >= sizeof all / sizeof *all) return false;
+    *out = all[i];
+    out->source = source_text(d->sources && strlen(d->sources) > i ? d->sources[i] : 0);
+    return true;
+}
+
+static unsigned ceil_to(unsigned n, unsigned unit) {
+    return (n + unit - 1) / unit * unit;
+}
+
+static void keep_lower(unsigned *blocks, unsigned value, const char **why, const char *name) {
+    if (value >= *blocks) return;
+    *blocks = value;
+    *why = name;
+}
+
+/* Registers are given to a warp in units of 256, warps to the four schedulers in turn; shared memory in units
+ * of 128 bytes (256 before compute capability 8), plus what the system keeps of each block (CUDA programming
+ * guide, "Compute Capabilities", and the occupancy calculator of the toolkit). */
+unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
+                          unsigned shared_bytes, const char **limit) {
+    unsigned warps = (threads + 31) / 32, blocks = d->blocks_per_sm;
+    const char *why = "blocks per SM";
+    if (!warps) return 0;
+    keep_lower(&blocks, d->warps_per_sm / warps, &why, "warps per SM");
+    unsigned per_warp = ceil_to((registers ? registers : 1) * 32, 256), schedulers = 4;
+    unsigned warps_by_registers = d->registers_per_sm / schedulers / per_warp * schedulers;
+    keep_lower(&blocks, warps_by_registers / warps, &why, "registers");
+    unsigned shared = ceil_to(shared_bytes + d->shared_reserved, d->cc_major >= 8 ? 128 : 256);
+    if (shared) keep_lower(&blocks, d->shared_per_sm / shared, &why, "shared memory");
+    if (limit) *limit = why;
+    return blocks;
+}
+
+bool device_assumes(const struct gpu_device *d, const char *figure) {
+    struct device_figure f;
+    for (unsigned i = 0; device_figure(d, i, &f); i++)
+        if (!strncmp(f.name, figure, strlen(figure))) return d->sources[i] == 'A';
+    return true;
+}

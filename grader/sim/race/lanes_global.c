@@ -1,0 +1,214 @@
+/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps of a
+ * block.
+ *
+ * Only memory that the launch may change is looked at (roots.c). Between blocks: each granule (a word; a byte
+ * in kernels that access less than words) has, for each worker, the block that wrote it, that read it and
+ * that updated it by atomics: none, one, or many. A write and an access of different blocks in one launch
+ * race, and so do an update and a read. Each worker's notes are exact for the blocks that it ran, and joining
+ * them loses nothing (none < one < many), so what is found does not depend on which worker ran which block.
+ * Blocks that all store the same value do not race with each other, so a hash of the last value is kept.
+ *
+ * Within a block: a granule also has the tick and the warp of its last write, last reads and last update. A
+ * worker's tick goes on with each block and each barrier of a block, so that notes of the tick at hand are of
+ * the same block with no barrier between. Two of different warps race if one is a write, or one an update and
+ * one a read. A store that leaves what it finds is not told: many threads may set one flag. Lanes of one
+ * store that leave different values in one word race too; other accesses of one warp are not compared.
+ *
+ * Kernels whose blocks may see each other's writes take another way: obs/order.c. */
+#include "grader/sim/race/lanes_race.h"
+#include "grader/sim/count/pattern.h"
+#include "grader/sim/race/race.h"
+
+#include <string.h>
+
+/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
+#define TRUTH(condition) ((condition) ? ~0u : 0u)
+
+/* The note is of this tick, by another warp or by several. */
+static inline u32 clashes(u32 note, u32 mine) {
+    return TRUTH((note ^ mine) - 1 < RACE_TICK - 1);
+}
+static inline u32 join_stamp(u32 old, u32 mine) {
+    return mine | (clashes(old, mine) & RACE_MANY_WARPS);
+}
+static inline u16 join_block(u16 old, u16 me) {
+    return old == 0 || old == me ? me : RACE_MANY_BLOCKS;
+}
+
+struct granules {
+    u64 first;
+    u32 n;
+};
+
+static struct granules run_of(const struct mem_memo *m, u32 i, u64 offset, u32 shift) {
+    u64 from = offset + (u64)(s64)m->run[i].at, first = from >> shift;
+    return (struct granules){first, (u32)(((from + m->run[i].bytes - 1) >> shift) - first) + 1};
+}
+
+/* Each returns whether there may be a race within the block. */
+
+static u32 note_reads(struct race_plane *p, struct granules at, u16 me, u32 mine) {
+    const u16 *w = p->write + at.first, *u = p->update + at.first;
+    const u32 *wrote = p->wrote + at.first, *updated = p->updated + at.first;
+    u16 *r = p->read + at.first;
+    u32 *was_read = p->was_read + at.first, bad = 0, soon = 0;
+    p->reads = true;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= (w[i] != 0) & (w[i] != me);
+        r[i] = join_block(r[i], me);
+    }
+    for (u32 i = 0; i < at.n; i++) {
+        soon |= clashes(wrote[i], mine);
+        was_read[i] = join_stamp(was_read[i], mine);
+    }
+    for (u32 i = 0; p->updates && i < at.n; i++) {
+        bad |= (u[i] != 0) & (u[i] != me);
+        soon |= clashes(updated[i], mine);
+    }
+    p->raced |= bad;
+    return soon;
+}
+
+static u32 note_updates(struct race_plane *p, struct granules at, u16 me, u32 mine) {
+    const u16 *w = p->write + at.first, *r = p->read + at.first;
+    const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first;
+    u16 *u = p->update + at.first;
+    u32 *updated = p->updated + at.first, bad = 0, soon = 0;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= ((w[i] != 0) & (w[i] != me)) | ((r[i] != 0) & (r[i] != me));
+        u[i] = join_block(u[i], me);
+    }
+    for (u32 i = 0; i < at.n; i++) {
+        soon |= clashes(wrote[i], mine) | clashes(was_read[i], mine);
+        updated[i] = join_stamp(updated[i], mine);
+    }
+    p->raced |= bad;
+    return soon;
+}
+
+static u32 stores_clash(struct race_plane *p, struct granules at, u16 me, u32 mine) {
+    const u16 *u = p->update + at.first;
+    const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first,
+              *updated = p->updated + at.first;
+    u32 soon = 0, bad = 0;
+    for (u32 i = 0; i < at.n; i++) soon |= clashes(wrote[i], mine);
+    for (u32 i = 0; p->reads && i < at.n; i++) soon |= clashes(was_read[i], mine);
+    for (u32 i = 0; p->updates && i < at.n; i++) {
+        bad |= (u[i] != 0) & (u[i] != me);
+        soon |= clashes(updated[i], mine);
+    }
+    p->raced |= bad;
+    return soon;
+}
+
+/* ---- stores, between blocks ---- */
+
+/* What the notes of a granule are after a store; *bad is set if it raced, or may have. */
+static inline void note_one(struct race_plane *p, u64 g, u16 value, u16 me, u32 *bad) {
+    u16 w = p->write[g], r = p->read[g];
+    bool others = w != 0 && w != me, differs = p->value[g] != value;
+    *bad |= (others & (differs | (r != 0))) | (r != 0 && r != me);
+    p->write[g] = !others ? me : differs || w == RACE_MANY_BLOCKS ? RACE_MANY_BLOCKS : RACE_SAME_VALUE;
+    p->value[g] = value;
+}
+
+static inline u16 hash_word(u32 v) {
+    return (u16)((v * 0x9e3779b1u) >> 16);
+}
+
+/* A word of each lane, side by side. */
+static void note_row(struct race_plane *p, u64 granule, const u32 *values, u16 me) {
+    u16 *W = p->write + granule, *r = p->read + granule, *V = p->value + granule;
+    u32 bad = 0;
+    LANES {
+        u16 value = hash_word(values[l]), w = W[l];
+        u32 others = TRUTH(w != 0) & TRUTH(w != me), differs = TRUTH(V[l] != value), read = TRUTH(r[l] != 0);
+        bad |= (others & (differs | read)) | (read & TRUTH(r[l] != me));
+        u32 many = differs | TRUTH(w == RACE_MANY_BLOCKS);
+        W[l] = (u16)((~others & me) | (others & ((many & RACE_MANY_BLOCKS) | (~many & RACE_SAME_VALUE))));
+        V[l] = value;
+    }
+    p->raced |= bad;
+}
+
+static void note_words(struct race_plane *p, const void *reg, const struct mem_desc *d,
+                       const struct mem_memo *m, u64 offset, u16 me) {
+    u32 bad = 0;
+    for (u32 word = 0; word < d->width / 4u; word++) ACTIVE(m->mask) {
+            u32 v = d->reg_bytes == 8 ? (u32)(((const u64 *)reg)[l] >> 32 * word) : ((const u32 *)reg)[l];
+            note_one(p, (offset + (u64)(s64)m->relative[l] + 4 * word) >> 2, hash_word(v), me, &bad);
+        }
+    p->raced |= bad;
+}
+
+static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_desc *d,
+                       const struct mem_memo *m, u64 offset, u16 me) {
+    u32 bad = 0;
+    for (u32 byte = 0; byte < d->width; byte++)
+        ACTIVE(m->mask)
+        note_one(p, offset + (u64)(s64)m->relative[l] + byte, reg[l * d->reg_bytes + byte], me, &bad);
+    p->raced |= bad;
+}
+
+static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset,
+                        u16 me) {
+    struct race_plane *p = x->worker->plane;
+    for (u32 e = 0; e < d->count; e++, offset += d->width) {
+        const void *reg = at(x, d->reg[e]);
+        if (x->worker->launch->global_shift == 0)
+            note_bytes(p, reg, d, m, offset, me);
+        else if (m->shape == SHAPE_DENSE && d->count == 1 && d->width == 4 && d->reg_bytes == 4)
+            note_row(p, offset >> 2, reg, me);
+        else
+            note_words(p, reg, d, m, offset, me);
+    }
+}
+
+/* ---- an access ---- */
+
+static void widen(struct race_range *r, u64 low, u64 high) {
+    if (low < r->low) r->low = low;
+    if (high > r->high) r->high = high;
+}
+
+static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const struct touch *t) {
+    struct race_plane *p = x->worker->plane;
+    u32 shift = x->worker->launch->global_shift, soon = 0, mine = race_stamp(x->block, x->warp);
+    u64 offset = t->base, low = offset + (u64)(s64)m->low, high = offset + (u64)(s64)m->high + t->span;
+    u16 me = race_block(x->block);
+    bool store = t->access == RACE_WRITE;
+    widen(&p->range, low, high);
+    widen(&p->touched[stat], low, high);
+    for (u32 i = 0; i < m->nruns; i++) {
+        struct granules run = run_of(m, i, offset, shift);
+        soon |= store                    ? stores_clash(p, run, me, mine)
+                : t->access == RACE_READ ? note_reads(p, run, me, mine)
+                                         : note_updates(p, run, me, mine);
+    }
+    if (!store) {
+        if (soon) race_in_block(x, t);
+        return;
+    }
+    note_stores(x, &x->mems[t->o->aux], m, offset, me);
+    if (soon || m->twins) return race_stores(x, t);
+    for (u32 i = 0; i < m->nruns; i++) {
+        struct granules run = run_of(m, i, offset, shift);
+        for (u32 k = 0; k < run.n; k++) p->wrote[run.first + k] = mine;
+    }
+}
+
+void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base, u32 span,
+                        enum race_access access) {
+    struct touch t = {o, base - SIM_BASE, m->relative, m->mask, span, access, m->twins};
+    if (x->races_in_turn) return race_ordered(x, &t);
+    if (!m->nruns) ISAFN(pattern_runs)(m, span);
+    touch(x, stat, m, &t);
+}
+
+/* A lane alone, where the lanes of an instruction lie in several allocations. */
+void ISAFN(race_global_lane)(struct exec *x, const struct op *o, u32 stat, u32 lane, u64 address, u32 span,
+                             enum race_access access) {
+    struct mem_memo m = {.mask = 1u << lane, .leaders = 1u << lane, .nruns = 1, .lanes = 1};
+    m.run[0].bytes = span;
+    ISAFN(race_global)(x, o, stat, &m, address, span, access);
+}

@@ -1,0 +1,183 @@
+/* lanes_shared.c — who touched what in shared memory.
+ *
+ * Each granule (a word; a byte in kernels that access less than words) has two stamps: its last write
+ * and its last reads. A stamp says in which interval between block barriers that was, by which thread, and in which
+ * interval between barriers of its warp. Two accesses of different threads, one of them a write, race unless a barrier
+ * lies between them; lanes of one warp may also be ordered by a warp barrier. Atomics and strong (volatile, relaxed …)
+ * accesses do not race with each other. A lane that sees what another thread's atomic or strong store left, other than a
+ * lane that runs in step with it, has been handed something over: that counts as a barrier, which may hide a race but
+ * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag.
+ *
+ *   bits 0-5 warp interval · 6-15 thread · 16-18 kind · 19-31 block interval (0 = never) */
+#include "grader/sim/race/lanes_race.h"
+#include "grader/sim/count/pattern.h"
+#include "grader/sim/race/race.h"
+#include "grader/sim/core/place.h"
+
+#include <stdio.h>
+
+/* ---- shared memory ---- */
+
+static inline u32 my_stamp(const struct exec *x, u32 lane) {
+    u32 thread = x->warp->index * 32 + lane;
+    return x->block->interval << 19 | thread << 6 | (x->warp->interval & 63);
+}
+
+static inline u32 kind_of(u32 stamp) { return stamp >> 16 & 7; }
+
+/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
+#define TRUTH(condition) ((condition) ? ~0u : 0u)
+
+/* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
+static inline u32 unordered(u32 theirs, u32 mine) {
+    u32 diff = theirs ^ mine, kind = theirs & 7u << 16;
+    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 one = TRUTH(kind == RACE_ONE << 16) | TRUTH(kind == RACE_ATOMIC_ONE << 16);
+    u32 many_warps = TRUTH(kind == RACE_WARPS << 16) | TRUTH(kind == RACE_ATOMIC_WARPS << 16);
+    u32 warp_ordered = same_warp & ~many_warps & TRUTH((diff & 63) != 0);
+    return same_interval & ~(one & same_thread) & ~warp_ordered;
+}
+
+static inline bool is_atomic(u32 stamp) { return kind_of(stamp) >= RACE_ATOMIC_ONE; }
+
+/* What the reads of a granule are after one more: by one thread, by lanes of one warp, by several warps. What lanes of the
+ * same warp did before its last barrier no longer matters: that is ordered for this warp, and for others this access says
+ * as much. */
+static inline u32 join_read(u32 old, u32 mine) {
+    u32 diff = old ^ mine, kind = old & 7u << 16;
+    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 warps = TRUTH(kind == RACE_WARPS << 16) | ~same_warp, same_step = TRUTH((diff & 63) == 0);
+    u32 lanes = ~(same_thread & TRUTH(kind == RACE_ONE << 16)) & ~warps & same_step;
+    return mine | (same_interval & ((warps & RACE_WARPS << 16) | (lanes & RACE_LANES << 16)));
+}
+
+/* The same for atomics, where no other note is of one. */
+static inline u32 join_atomic(u32 old, u32 mine) {
+    u32 diff = old ^ mine, kind = old & 7u << 16;
+    u32 known = TRUTH(diff >> 19 == 0) & TRUTH(kind >= RACE_ATOMIC_ONE << 16), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 warps = TRUTH(kind == RACE_ATOMIC_WARPS << 16) | ~same_warp, same_step = TRUTH((diff & 63) == 0);
+    u32 lanes = ~(TRUTH((diff & 0xffc0) == 0) & TRUTH(kind == RACE_ATOMIC_ONE << 16)) & ~warps & same_step;
+    u32 more = (warps & (RACE_ATOMIC_WARPS - RACE_ATOMIC_ONE)) | (lanes & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
+    return mine + ((RACE_ATOMIC_ONE + (known & more)) << 16);
+}
+
+static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
+    const u32 *dim = x->worker->launch->request->block;
+    u64 offset = granule << x->worker->launch->shared_shift;
+    u32 thread = theirs >> 6 & 1023, kind = kind_of(theirs);
+    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE, i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
+    char who[64] = "other threads", where[128];
+    if (thread != x->warp->index * 32 + lane)
+        snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1], one ? "" : " and others");
+    place_shared(x->worker->launch, offset, where, sizeof where);
+    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s with no barrier between",
+                 i_read ? "reads" : "writes", where, who, they_wrote ? "wrote" : "read");
+}
+
+/* The thread of the stamp is a lane that runs in step with this one. */
+static bool in_step(const struct exec *x, u32 stamp) { return (stamp >> 11 & 31) == x->warp->index && (x->active >> (stamp >> 6 & 31) & 1); }
+
+/* One granule of one lane. */
+static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
+    u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
+    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE, strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
+    bool after_write = unordered(*w, mine) && !(strong && is_atomic(*w)), after_read = !read && unordered(*r, mine);
+    if ((after_write || after_read) && t->access == RACE_WRITE && race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared)) return;
+    if (after_write || after_read) report_shared(x, t, lane, granule, after_write ? *w : *r, after_write);
+    if (t->access == RACE_READ) *r = join_read(*r, mine);
+    else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine);
+    else if (t->access == RACE_WRITE) *w = mine;
+}
+
+/* Bytes [at, at + bytes) of each lane's access. */
+static void shared_slow(struct exec *x, const struct touch *t, u32 byte, u32 bytes) {
+    u32 shift = x->worker->launch->shared_shift;
+    ACTIVE(t->mask)
+    for (u64 from = t->base + byte + (u64)(s64)t->rel[l], g = from >> shift; g <= (from + bytes - 1) >> shift; g++) shared_one(x, t, l, g);
+}
+
+/* Whether a lane sees what another thread left for it. `always`: even one in step, which an atomic does. */
+static bool handed_over(const struct exec *x, const struct touch *t, bool always) {
+    u32 shift = x->worker->launch->shared_shift;
+    ACTIVE(t->mask) {
+        u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
+        if (is_atomic(w) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
+    }
+    return false;
+}
+
+/* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. */
+static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 written[32], old[32], fresh[32], bad = 0, twins = m->twins;
+    LANES written[l] = w[rel[l] >> 2];
+    LANES old[l] = r[rel[l] >> 2];
+    LANES {
+        u32 mine = stamp0 + ((u32)l << 6), joined = join_read(old[l], mine);
+        u32 twin = TRUTH((joined & 7u << 16) == 0) & TRUTH(twins >> l & 1);
+        bad |= unordered(written[l], mine) & TRUTH(mask >> l & 1);
+        fresh[l] = joined | (twin & RACE_LANES << 16);
+    }
+    if (bad) return false;
+    ACTIVE(m->leaders) r[rel[l] >> 2] = fresh[l];
+    return true;
+}
+
+static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 written[32], read[32], bad = 0;
+    if (m->twins) return false; /* lanes of this very instruction write one word */
+    LANES written[l] = w[rel[l] >> 2];
+    LANES read[l] = r[rel[l] >> 2];
+    LANES {
+        u32 mine = stamp0 + ((u32)l << 6);
+        bad |= (unordered(written[l], mine) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
+    }
+    if (bad) return false;
+    if (m->shape == SHAPE_DENSE && m->run[0].bytes == 128) LANES w[l] = stamp0 + ((u32)l << 6);
+    else ACTIVE(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << 6);
+    return true;
+}
+
+static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 written[32], read[32], fresh[32], bad = 0, twins = m->twins;
+    LANES written[l] = w[rel[l] >> 2];
+    LANES read[l] = r[rel[l] >> 2];
+    LANES {
+        u32 mine = stamp0 + ((u32)l << 6), atomic = TRUTH((written[l] & 7u << 16) >= RACE_ATOMIC_ONE << 16);
+        bad |= ((unordered(written[l], mine) & ~atomic) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
+        u32 joined = join_atomic(written[l], mine), alone = TRUTH((joined & 7u << 16) == RACE_ATOMIC_ONE << 16);
+        fresh[l] = joined + (alone & TRUTH(twins >> l & 1) & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE) << 16);
+    }
+    if (bad) return false;
+    ACTIVE(m->leaders) w[rel[l] >> 2] = fresh[l];
+    return true;
+}
+
+/* Lanes that read one word: one stamp for all. */
+static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, mine = my_stamp(x, (u32)__builtin_ctz(mask));
+    if (*w >> 19 == mine >> 19) return false;
+    bool others = *r >> 19 == mine >> 19 && (kind_of(*r) == RACE_WARPS || (*r >> 11 & 31) != (mine >> 11 & 31));
+    u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : kind_of(join_read(*r, mine));
+    *r = mine | kind << 16;
+    return true;
+}
+
+void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span,
+                        enum race_access access) {
+    struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
+    bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE;
+    bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
+    if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
+    if (words && !m->nruns) ISAFN(pattern_runs)(m, span);
+    for (u32 byte = 0; words && byte < span; byte += 4) {
+        bool done = t.access == RACE_UPDATE     ? shared_updates(x, m, base + byte, rel, mask)
+                    : access == RACE_WRITE      ? shared_writes(x, m, base + byte, rel, mask)
+                    : m->shape == SHAPE_UNIFORM ? shared_broadcast(x, base + byte, mask)
+                                                : shared_reads(x, m, base + byte, rel, mask);
+        if (!done) shared_slow(x, &t, byte, 4);
+    }
+    if (!words) shared_slow(x, &t, 0, span);
+}

@@ -1,0 +1,139 @@
+/* order.c — races in global memory where blocks run in order on one worker.
+ *
+ * Such kernels use what atomics return, or look at flags: their blocks may be ordered by what they have seen.
+ * So there is one line of time, the worker's ticks, and each granule has its last write, last read and last
+ * update: which block, which warp, when. An atomic whose result is used, or a strong load, that finds what
+ * another block left by an atomic or a store has been handed over all that came before; likewise for another
+ * warp of the same block. That is more than the language promises, since what is found may have nothing to do
+ * with the data: it may hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of
+ * two accesses without such a step between them, one of them a write, or one an atomic whose result is not
+ * used and the other plain, a race is told at once. What is missed: what the last reader's note has
+ * displaced, and lanes of one warp but for one instruction. */
+#include "grader/sim/race/race.h"
+
+#include <stdio.h>
+
+/* A note of block and time: by another block since this one was last handed something, or by another warp of
+ * this one since its last barrier. */
+static bool unordered(const struct exec *x, u16 block, u32 stamp) {
+    const struct block *b = x->block;
+    if (!block) return false;
+    if (block != race_block(b)) return stamp / RACE_TICK >= b->acquired;
+    return stamp / RACE_TICK >= b->tick &&
+           ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
+}
+
+/* A lane looks at what another thread may have left for it. From another block: all that came before is
+ * ordered, in this block too, since that one may have looked at this. From another warp: as a barrier of the
+ * block. */
+static void observe(struct exec *x, u64 granule) {
+    const struct race_plane *p = x->worker->plane;
+    struct block *b = x->block;
+    u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
+    bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
+    if ((wrote && w == me) || (updated && u == me)) race_next_interval(b, x->worker->launch);
+    if ((wrote && w != me) || (updated && u != me))
+        b->acquired = b->tick = race_next_tick(b, x->worker->launch);
+}
+
+static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
+                   const char *did) {
+    static const char *const verbs[] = {
+        [RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates"};
+    bool inside = block == race_block(x->block);
+    u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
+    char where[256], who[64];
+    memory_describe(x->memory, address, 1, where, sizeof where);
+    if (!inside)
+        race_block_name(x->worker->launch, block, who, sizeof who);
+    else if (stamp & RACE_MANY_WARPS)
+        snprintf(who, sizeof who, "other warps of the block");
+    else
+        snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
+    core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
+                 "%s memory %s, which %s %s with no %s between", verbs[t->access], where, who, did,
+                 inside ? "barrier" : "order");
+}
+
+/* True if it was told. */
+static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule, const u16 *blocks,
+                    const u32 *stamps, const char *did) {
+    if (!unordered(x, blocks[granule], stamps[granule])) return false;
+    report(x, t, lane, granule, blocks[granule], stamps[granule], did);
+    return true;
+}
+
+static void note(const struct exec *x, u64 granule, u16 *blocks, u32 *stamps) {
+    u32 mine = race_stamp(x->block, x->warp);
+    bool others = blocks[granule] == race_block(x->block) && unordered(x, blocks[granule], stamps[granule]);
+    blocks[granule] = race_block(x->block);
+    stamps[granule] = mine | (others ? RACE_MANY_WARPS : 0);
+}
+
+static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
+    struct race_plane *p = x->worker->plane;
+    bool before = unordered(x, p->write[granule], p->wrote[granule]) ||
+                  unordered(x, p->read[granule], p->was_read[granule]) ||
+                  unordered(x, p->update[granule], p->updated[granule]);
+    if (before &&
+        race_changes_nothing(x, t, lane, granule, x->worker->launch->global_shift, x->memory->bytes))
+        return;
+    if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
+        !compare(x, t, lane, granule, p->update, p->updated, "updated"))
+        compare(x, t, lane, granule, p->read, p->was_read, "read");
+    p->write[granule] = race_block(x->block);
+    p->wrote[granule] = race_stamp(x->block, x->warp);
+}
+
+static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
+    struct race_plane *p = x->worker->plane;
+    switch (t->access) {
+    case RACE_OBSERVE:
+        observe(x, granule);
+        break;
+    case RACE_WRITE:
+        write_one(x, t, lane, granule);
+        break;
+    case RACE_READ:
+        if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
+            compare(x, t, lane, granule, p->update, p->updated, "updated");
+        note(x, granule, p->read, p->was_read);
+        break;
+    case RACE_UPDATE:
+        if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
+            compare(x, t, lane, granule, p->read, p->was_read, "read");
+        note(x, granule, p->update, p->updated);
+        break;
+    case RACE_EXCHANGE:
+        break; /* race_ordered_exchange */
+    }
+}
+
+static void widen(struct race_plane *p, u64 first, u32 span) {
+    if (first < p->range.low) p->range.low = first;
+    if (first + span > p->range.high) p->range.high = first + span;
+}
+
+void race_ordered(struct exec *x, const struct touch *t) {
+    u32 shift = x->worker->launch->global_shift;
+    if (t->access == RACE_WRITE && t->twins) race_lanes(x, t);
+    for (u32 m = t->mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        u64 first = t->base + (u64)(s64)t->rel[lane];
+        widen(x->worker->plane, first, t->span);
+        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) one(x, t, lane, g);
+    }
+}
+
+/* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a failed
+ * compare-and-swap, is a look. */
+void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed) {
+    struct race_plane *p = x->worker->plane;
+    u64 first = address - SIM_BASE;
+    u32 shift = x->worker->launch->global_shift;
+    widen(p, first, width);
+    for (u64 g = first >> shift; g <= (first + width - 1) >> shift; g++) {
+        observe(x, g);
+        if (changed) note(x, g, p->update, p->updated);
+    }
+}

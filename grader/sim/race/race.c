@@ -1,0 +1,400 @@
+/* race.c — races in global memory: the planes of notes, races between blocks at the end of a launch, and the
+ * texts.
+ *
+ * Each worker's notes say exactly what its own blocks did (lanes_global.c); they are joined where
+ * both touched a range. The report names the lowest address, and the instructions that touched it, so that it
+ * does not depend on the schedule. Planes are mapped once for each worker and kept: after a launch the notes
+ * by block are cleared, those by tick need not be, since ticks go on. */
+#include "grader/sim/race/race.h"
+#include "grader/sim/core/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- planes ---- */
+
+enum { PAGE = 4096, KEPT_TICKS = 64 << 20 /* bytes of a plane that stay in memory */ };
+
+/* A plane of `bytes` for each byte that an address can reach. */
+static size_t plane_bytes(const struct sim *s, size_t bytes) {
+    return memory_span(&s->memory) * bytes;
+}
+
+static void *plane(const struct sim *s, size_t bytes) {
+    void *p = mmap(NULL, plane_bytes(s, bytes), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    madvise(p, plane_bytes(s, bytes), MADV_HUGEPAGE); /* they are walked through, not sampled */
+    return p;
+}
+
+enum { BY_BLOCK = 4, BY_TICK = 3 };
+
+static void list(struct race_plane *p, void **by_block[BY_BLOCK], void **by_tick[BY_TICK]) {
+    void **blocks[] = {(void **)&p->write, (void **)&p->read, (void **)&p->update, (void **)&p->value};
+    void **ticks[] = {(void **)&p->wrote, (void **)&p->was_read, (void **)&p->updated};
+    memcpy(by_block, blocks, sizeof blocks);
+    memcpy(by_tick, ticks, sizeof ticks);
+}
+
+static bool map_planes(const struct sim *s, struct race_plane *p) {
+    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
+    bool ok = true;
+    *p = (struct race_plane){.tick = 0};
+    list(p, by_block, by_tick);
+    for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(s, sizeof(u16))) != NULL;
+    for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(s, sizeof(u32))) != NULL;
+    return ok;
+}
+
+static void unmap_planes(const struct sim *s, struct race_plane *p) {
+    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
+    list(p, by_block, by_tick);
+    for (u32 i = 0; i < BY_BLOCK; i++)
+        if (*by_block[i]) munmap(*by_block[i], plane_bytes(s, sizeof(u16)));
+    for (u32 i = 0; i < BY_TICK; i++)
+        if (*by_tick[i]) munmap(*by_tick[i], plane_bytes(s, sizeof(u32)));
+}
+
+void race_free(struct sim *s) {
+    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(s, &s->planes[i]);
+    free(s->planes);
+}
+
+static bool grow(struct sim *s, unsigned workers) {
+    if (workers <= s->nplanes) return true;
+    s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
+    for (; s->nplanes < workers; s->nplanes++)
+        if (!map_planes(s, &s->planes[s->nplanes])) return unmap_planes(s, &s->planes[s->nplanes]), false;
+    return true;
+}
+
+bool race_open(struct launch *l) {
+    if (!l->races_global) return true;
+    l->hooks = &race_hooks;
+    race_watch(l);
+    if (!grow(l->sim, l->nworkers)) return false;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
+        l->workers[i].launch_tick = p->tick;
+        p->raced = 0;
+        p->reads = false;
+        p->updates = l->code->updates_global;
+        p->range = (struct race_range){UINT64_MAX, 0};
+        p->touched = xcalloc(l->module->nstats, sizeof *p->touched);
+        for (u32 s = 0; s < l->module->nstats; s++) p->touched[s].low = UINT64_MAX;
+    }
+    return true;
+}
+
+/* Zeroes [low, high) of a plane, outside of which it is zero. Pages are given back rather than cleared. */
+static void clear(void *base, u64 low, u64 high) {
+    u8 *p = base;
+    if (high - low < 64 * PAGE)
+        memset(p + low, 0, high - low);
+    else
+        madvise(p + low / PAGE * PAGE, (high + PAGE - 1) / PAGE * PAGE - low / PAGE * PAGE, MADV_DONTNEED);
+}
+
+static void close_plane(struct race_plane *p, u32 shift) {
+    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
+    free(p->touched);
+    p->touched = NULL;
+    if (p->range.low >= p->range.high) return;
+    u64 first = p->range.low >> shift, end = ((p->range.high - 1) >> shift) + 1;
+    list(p, by_block, by_tick);
+    for (u32 i = 0; i < BY_BLOCK; i++) clear(*by_block[i], first * sizeof(u16), end * sizeof(u16));
+    for (u32 i = 0; i < BY_TICK && (end - first) * sizeof(u32) > KEPT_TICKS; i++)
+        clear(*by_tick[i], first * sizeof(u32), end * sizeof(u32));
+}
+
+void race_close(struct launch *l) {
+    for (u32 i = 0; l->races_global && i < l->nworkers; i++)
+        if (l->workers[i].plane) close_plane(l->workers[i].plane, l->global_shift);
+}
+
+/* Ticks begin anew: what was noted by tick is forgotten. */
+void race_forget_ticks(struct race_plane *p, const struct launch *l) {
+    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
+    list(p, by_block, by_tick);
+    for (u32 i = 0; i < BY_TICK; i++) madvise(*by_tick[i], plane_bytes(l->sim, sizeof(u32)), MADV_DONTNEED);
+    p->tick = 1;
+}
+
+/* ---- races between blocks ---- */
+
+static u16 join(u16 a, u16 b) {
+    return !a || a == b ? b : !b ? a : RACE_MANY_BLOCKS;
+}
+
+/* Who wrote the granule, over all workers. */
+static u16 writers(const struct launch *l, u64 granule) {
+    u16 all = 0, value = 0;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        u16 w = l->workers[i].plane->write[granule], v = l->workers[i].plane->value[granule];
+        if (!w) continue;
+        bool same = v == value && all != RACE_MANY_BLOCKS && w != RACE_MANY_BLOCKS;
+        all = !all ? w : same ? RACE_SAME_VALUE : RACE_MANY_BLOCKS;
+        value = v;
+    }
+    return all;
+}
+
+static u16 readers(const struct launch *l, u64 granule) {
+    u16 all = 0;
+    for (u32 i = 0; i < l->nworkers; i++) all = join(all, l->workers[i].plane->read[granule]);
+    return all;
+}
+
+static u16 updaters(const struct launch *l, u64 granule) {
+    u16 all = 0;
+    for (u32 i = 0; l->code->updates_global && i < l->nworkers; i++)
+        all = join(all, l->workers[i].plane->update[granule]);
+    return all;
+}
+
+/* Whether the granule was written by one block and touched by another, or updated by one and read by another.
+ */
+static bool raced(const struct launch *l, u64 granule) {
+    u16 w = writers(l, granule), u = updaters(l, granule), r = w || u ? readers(l, granule) : 0;
+    bool written = w && (w == RACE_MANY_BLOCKS || (r && r != w) || (u && u != w));
+    return written || (u && r && (u != r || u == RACE_MANY_BLOCKS));
+}
+
+/* Whether any of `n` granules may have raced: a quick look at many at once. */
+enum { CHUNK = 512 };
+static bool suspicious(const struct launch *l, u64 granule, u32 n) {
+    u16 written[CHUNK] = {0}, read[CHUNK] = {0};
+    u32 bad = 0;
+    for (u32 i = 0; l->code->updates_global && i < l->nworkers; i++)
+        for (u32 k = 0; k < n; k++) bad |= l->workers[i].plane->update[granule + k];
+    for (u32 i = 0; i < l->nworkers; i++) {
+        const u16 *w = l->workers[i].plane->write + granule, *r = l->workers[i].plane->read + granule;
+        for (u32 k = 0; k < n; k++) {
+            u32 wrote = w[k] != 0, looked = r[k] != 0;
+            bad |= (wrote & (u32)((written[k] | read[k]) != 0)) | (looked & (u32)(written[k] != 0));
+            bad |= (wrote & looked & (u32)(w[k] != r[k])) | (u32)(w[k] == RACE_MANY_BLOCKS);
+            written[k] |= w[k];
+            read[k] |= r[k];
+        }
+    }
+    return bad;
+}
+
+static bool touches(const struct launch *l, u32 stat, u64 offset) {
+    for (u32 i = 0; i < l->nworkers; i++)
+        if (l->workers[i].plane->touched[stat].low <= offset &&
+            offset < l->workers[i].plane->touched[stat].high)
+            return true;
+    return false;
+}
+
+/* The range that stores and atomics touched, over all workers: a race has one. */
+static struct race_range stored_range(const struct launch *l) {
+    struct race_range all = {UINT64_MAX, 0};
+    for (u32 s = 0; s < l->module->nstats; s++) {
+        if (l->module->stat_owners[s].verb == MEM_LOAD) continue;
+        for (u32 i = 0; i < l->nworkers; i++) {
+            const struct race_range *t = &l->workers[i].plane->touched[s];
+            if (t->low < all.low) all.low = t->low;
+            if (t->high > all.high) all.high = t->high;
+        }
+    }
+    return all;
+}
+
+static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
+    for (u32 s = 0; s < l->module->nstats; s++)
+        if (l->module->stat_owners[s].verb == verb && touches(l, s, offset))
+            return place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc);
+    return NULL;
+}
+
+void race_block_name(const struct launch *l, u16 note, char *out, size_t size) {
+    const u32 *grid = l->request->grid;
+    u64 i = note - 1u;
+    if (note >= RACE_SAME_VALUE || l->nblocks >= RACE_SAME_VALUE)
+        snprintf(out, size, note >= RACE_SAME_VALUE ? "several blocks" : "one block");
+    else
+        snprintf(out, size, "block (%u,%u,%u)", (u32)(i % grid[0]), (u32)(i / grid[0] % grid[1]),
+                 (u32)(i / grid[0] / grid[1]));
+}
+
+static void set_line(const struct launch *l, const struct ptx_loc *at, struct sim_report *r) {
+    const struct ptx_module *p = l->module->ptx;
+    if (!at) return;
+    r->line = at->line;
+    if (at->file < p->nfiles && p->files[at->file]) r->file = p->files[at->file];
+}
+
+/* " and read by block (1,0,0) in line 7" */
+static void add_part(const struct launch *l, u16 note, const char *verb, const struct ptx_loc *place,
+                     struct buf *text) {
+    char name[64];
+    if (!note) return;
+    race_block_name(l, note, name, sizeof name);
+    buf_printf(text, "%s %s %s", text->size ? " and" : " is", verb, name);
+    if (place) buf_printf(text, " in line %u", place->line);
+}
+
+static void write_report(const struct launch *l, u64 offset, u64 count, struct sim_report *r) {
+    const struct ptx_loc *load = place_of(l, offset, MEM_LOAD), *store = place_of(l, offset, MEM_STORE),
+                         *red = place_of(l, offset, MEM_RED);
+    u64 granule = offset >> l->global_shift;
+    u16 w = writers(l, granule);
+    char where[256], line[160] = "";
+    struct buf text = {0};
+    *r = (struct sim_report){.fault = SIM_FAULT_GLOBAL_RACE,
+                             .count = count,
+                             .kernel = l->code->name,
+                             .file = "",
+                             .address = SIM_BASE + offset};
+    set_line(l, w && store ? store : red ? red : store, r);
+    memory_describe(&l->sim->memory, SIM_BASE + offset, 1, where, sizeof where);
+    add_part(l, w, "written by", NULL, &text);
+    add_part(l, updaters(l, granule), "updated by atomics of", w ? red : NULL, &text);
+    add_part(l, readers(l, granule), "read by", load, &text);
+    const char *slash = strrchr(r->file, '/');
+    if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: memory %s%s, in no order", line, r->kernel, where,
+             buf_str(&text));
+    buf_free(&text);
+}
+
+void race_report(struct launch *l, struct sim_result *out) {
+    bool within = false;
+    if (!l->races_global || l->races_in_turn || l->nblocks < 2 || out->fault != SIM_FAULT_NONE) return;
+    for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].plane->raced != 0;
+    if (!within && l->nworkers < 2) return;
+    struct race_range range = stored_range(l);
+    u64 first = UINT64_MAX, count = 0;
+    if (range.low >= range.high) return;
+    u64 end = ((range.high - 1) >> l->global_shift) + 1;
+    for (u64 g = range.low >> l->global_shift; g < end; g += CHUNK) {
+        u32 n = end - g < CHUNK ? (u32)(end - g) : CHUNK;
+        if (!suspicious(l, g, n)) continue;
+        for (u32 k = 0; k < n; k++)
+            if (raced(l, g + k) && !count++) first = (g + k) << l->global_shift;
+    }
+    if (count) write_report(l, first, count, &out->reports[out->nreports++]);
+}
+
+/* ---- races within a block ---- */
+
+static const u8 *register_at(const struct exec *x, ref r) {
+    return x->base[r >> 30] + (r & 0x3fffffff);
+}
+
+/* What the lane's store puts at a byte of its access. */
+static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, u64 byte) {
+    return register_at(x, d->reg[byte / d->width])[lane * d->reg_bytes + byte % d->width];
+}
+
+bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 shift,
+                          const u8 *memory) {
+    const struct mem_desc *d = &x->mems[t->o->aux];
+    u64 first = t->base + (u64)(s64)t->rel[lane];
+    for (u64 b = granule << shift; b < (granule + 1) << shift; b++) {
+        if (b - first >= t->span) continue;
+        u8 there = memory[b];
+        for (u32 m = t->mask & ((1u << lane) - 1); m; m &= m - 1) {
+            u32 l = (u32)__builtin_ctz(m);
+            u64 byte = b - (t->base + (u64)(s64)t->rel[l]);
+            if (byte < t->span) there = stored_byte(x, d, l, byte);
+        }
+        if (there != stored_byte(x, d, lane, b - first)) return false;
+    }
+    return true;
+}
+
+/* An earlier lane of the same store at the same place, or -1. */
+static int earlier_lane(const struct touch *t, u32 lane) {
+    for (u32 m = t->mask & ((1u << lane) - 1); m; m &= m - 1)
+        if (t->rel[__builtin_ctz(m)] == t->rel[lane]) return __builtin_ctz(m);
+    return -1;
+}
+
+static bool clashes(u32 note, u32 mine) {
+    return note != mine && note / RACE_TICK == mine / RACE_TICK;
+}
+
+static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb,
+                         u32 note, const char *did) {
+    u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
+    char where[256], who[64] = "other warps of the block";
+    memory_describe(x->memory, address, 1, where, sizeof where);
+    if (!(note & RACE_MANY_WARPS)) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
+    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
+                 "%s memory %s, which %s %s with no barrier between", verb, where, who, did);
+}
+
+static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 other, u64 granule) {
+    u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
+    const u32 *id = (const u32 *)x->warp->specials;
+    char where[256];
+    memory_describe(x->memory, address, 1, where, sizeof where);
+    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
+                 "writes memory %s, where thread (%u,%u,%u) writes another value at the same time", where,
+                 id[other], id[32 + other], id[64 + other]);
+}
+
+static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb) {
+    const struct race_plane *p = x->worker->plane;
+    u32 mine = race_stamp(x->block, x->warp);
+    bool reads = t->access == RACE_READ, updates = t->access == RACE_UPDATE;
+    if (clashes(p->wrote[granule], mine))
+        report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
+    else if (!updates && clashes(p->updated[granule], mine))
+        report_warps(x, t, lane, granule, verb, p->updated[granule], "updated");
+    else if (!reads && clashes(p->was_read[granule], mine))
+        report_warps(x, t, lane, granule, verb, p->was_read[granule], "read");
+}
+
+void race_in_block(struct exec *x, const struct touch *t) {
+    u32 shift = x->worker->launch->global_shift;
+    for (u32 m = t->mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        u64 first = t->base + (u64)(s64)t->rel[lane];
+        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
+            report_clash(x, t, lane, g, t->access == RACE_READ ? "reads" : "updates");
+    }
+}
+
+static void lane_against(struct exec *x, const struct touch *t, u32 lane, u32 other) {
+    u32 shift = x->worker->launch->global_shift;
+    u64 first = t->base + (u64)(s64)t->rel[lane];
+    for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
+        if (!race_changes_nothing(x, t, lane, g, shift, x->memory->bytes))
+            return report_lanes(x, t, lane, other, g);
+}
+
+void race_lanes(struct exec *x, const struct touch *t) {
+    for (u32 m = t->twins & t->mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        int other = earlier_lane(t, lane);
+        if (other >= 0) lane_against(x, t, lane, (u32)other);
+    }
+}
+
+/* Notes of a store that leaves what it finds stay as they are. */
+static void store_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
+    struct race_plane *p = x->worker->plane;
+    u32 shift = x->worker->launch->global_shift, mine = race_stamp(x->block, x->warp);
+    bool clash = clashes(p->wrote[granule], mine) || clashes(p->was_read[granule], mine) ||
+                 (p->updates && clashes(p->updated[granule], mine));
+    if (clash && race_changes_nothing(x, t, lane, granule, shift, x->memory->bytes)) return;
+    if (clash) report_clash(x, t, lane, granule, "writes");
+    p->wrote[granule] = mine;
+}
+
+void race_stores(struct exec *x, const struct touch *t) {
+    u32 shift = x->worker->launch->global_shift;
+    if (t->twins) race_lanes(x, t);
+    for (u32 m = t->mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        u64 first = t->base + (u64)(s64)t->rel[lane];
+        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) store_one(x, t, lane, g);
+    }
+}

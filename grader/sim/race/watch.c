@@ -1,0 +1,42 @@
+/* watch.c — which allocations a launch may change: only there are races in global memory looked for. */
+#include "grader/sim/race/race.h"
+
+#include <string.h>
+
+static void watch_all(struct memory *m, bool others, bool variables) {
+    for (unsigned i = 0; i < m->count; i++) m->table[i].watched = m->table[i].module ? variables : others;
+}
+
+/* False if a device address leads into no allocation: one before the start, for arrays that count from one.
+ */
+static bool watch_pointers(struct memory *m, const u8 *params, u32 bytes) {
+    for (u32 at = 0; at + 8 <= bytes; at++) { /* a structure may be packed */
+        u64 value;
+        memcpy(&value, params + at, 8);
+        if (value - SIM_BASE >= SIM_SPAN) continue;
+        struct allocation *a = memory_at(m, value);
+        if (!a) return false;
+        a->watched = true;
+    }
+    return true;
+}
+
+static u32 align_up(u32 at, u32 align) {
+    return align > 1 ? (at + align - 1) / align * align : at;
+}
+
+void race_watch(const struct launch *l) {
+    struct memory *m = &l->sim->memory;
+    const struct ptx_func *f = l->code->func;
+    u64 set = l->code->changes;
+    bool unknown = set >> ROOT_UNKNOWN & 1, clear = true;
+    u32 at = 0;
+    watch_all(m, unknown, unknown || (set >> ROOT_VARIABLES & 1));
+    for (unsigned i = 0; i < f->nparams && i < ROOT_VARIABLES && clear; i++) {
+        u32 first = align_up(at, f->params[i].align);
+        at = first + (u32)f->params[i].bytes;
+        if ((set >> i & 1) && at <= l->request->param_bytes)
+            clear = watch_pointers(m, (const u8 *)l->request->params + first, (u32)f->params[i].bytes);
+    }
+    if (!clear) watch_all(m, true, true);
+}

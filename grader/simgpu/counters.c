@@ -1,0 +1,182 @@
+/* counters.c — counters of a run, as text or JSON (the schema is in docs/architecture.md). A line's counters
+ * add up to the launch's. */
+#include "common/text.h"
+#include "grader/simgpu/simgpu.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct counter_log {
+    enum counter_format format;
+    json_t *launches;
+    struct buf text;
+    const char *device;
+};
+
+struct counter_log *counter_log_new(enum counter_format f, const char *device) {
+    struct counter_log *log = xcalloc(1, sizeof *log);
+    log->format = f;
+    log->device = device;
+    log->launches = json_array();
+    return log;
+}
+
+/* ---- JSON ---- */
+
+static json_t *counters_json(const struct sim_counters *c) {
+    json_t *o = json_object();
+    for (unsigned i = 0; i < sim_counter_count(); i++)
+        json_object_set_new(o, sim_counter_name(i), json_integer((json_int_t)sim_counter_get(c, i)));
+    return o;
+}
+
+static json_t *triple(const uint32_t v[3]) { return json_pack("[i,i,i]", (int)v[0], (int)v[1], (int)v[2]); }
+
+static json_t *lines_json(const struct sim_result *r) {
+    json_t *lines = json_array();
+    for (unsigned i = 0; i < r->nlines; i++) {
+        const struct sim_line *l = &r->lines[i];
+        json_array_append_new(lines, json_pack("{s:s%,s:i,s:o}", "file", l->file, strlen(l->file), "line",
+                                               (int)l->line, "counters", counters_json(&l->counters)));
+    }
+    return lines;
+}
+
+static json_t *launch_json(const struct server_launch *l) {
+    const struct sim_result *r = &l->result->sim;
+    json_t *o = json_object();
+    json_object_set_new(o, "kernel", json_string(l->kernel));
+    json_object_set_new(o, "grid", triple(l->launch->grid));
+    json_object_set_new(o, "block", triple(l->launch->block));
+    json_object_set_new(o, "fault", json_string(sim_fault_name(r->fault)));
+    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us",
+                        json_real(l->result->seconds * 1e6));
+    json_object_set_new(o, "theoretical_occupancy", json_real(r->theoretical_occupancy));
+    json_object_set_new(o, "counters", counters_json(&r->counters));
+    json_object_set_new(o, "lines", lines_json(r));
+    return o;
+}
+
+/* ---- text ---- */
+
+/* The figures that a line is judged by; the JSON has them all. */
+static const struct {
+    const char *name;
+    size_t offset;
+} columns[] = {
+    {"inst", offsetof(struct sim_counters, inst_executed)},
+    {"sect.ld", offsetof(struct sim_counters, sectors_load)},
+    {"sect.st", offsetof(struct sim_counters, sectors_store)},
+    {"excess", offsetof(struct sim_counters, sectors_excessive)},
+    {"conf.ld", offsetof(struct sim_counters, bank_conflicts_load)},
+    {"conf.st", offsetof(struct sim_counters, bank_conflicts_store)},
+    {"diverg", offsetof(struct sim_counters, divergent_branches)},
+};
+enum { NCOLUMNS = sizeof columns / sizeof *columns };
+
+static void line_text(struct buf *b, const struct sim_line *l) {
+    buf_printf(b, "    %s:%u", *l->file ? l->file : "?", l->line);
+    for (unsigned i = 0; i < NCOLUMNS; i++) {
+        uint64_t v;
+        memcpy(&v, (const char *)&l->counters + columns[i].offset, sizeof v);
+        if (v) buf_printf(b, "  %s %llu", columns[i].name, (unsigned long long)v);
+    }
+    buf_puts(b, "\n");
+}
+
+static void launch_text(struct buf *b, const struct server_launch *l) {
+    const uint32_t *g = l->launch->grid, *t = l->launch->block;
+    const struct sim_result *r = &l->result->sim;
+    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n", l->kernel, g[0],
+               g[1], g[2], t[0], t[1], t[2], l->result->measured ? "measured" : "modelled",
+               l->result->seconds * 1e6, r->theoretical_occupancy * 100);
+    for (unsigned i = 0; i < sim_counter_count(); i++)
+        if (sim_counter_get(&r->counters, i))
+            buf_printf(b, "  %-28s %llu\n", sim_counter_name(i), (unsigned long long)sim_counter_get(&r->counters, i));
+    if (r->nlines) buf_puts(b, "  by source line:\n");
+    for (unsigned i = 0; i < r->nlines; i++) line_text(b, &r->lines[i]);
+}
+
+void counter_log_add(struct counter_log *log, const struct server_launch *l) {
+    if (log->format == COUNTERS_JSON) json_array_append_new(log->launches, launch_json(l));
+    if (log->format == COUNTERS_TEXT) launch_text(&log->text, l);
+}
+
+void counter_log_end(struct counter_log *log, FILE *out) {
+    if (log->format == COUNTERS_TEXT) fputs(buf_str(&log->text), out);
+    if (log->format == COUNTERS_JSON) {
+        json_t *all = json_object();
+        json_object_set_new(all, "schema", json_integer(1));
+        json_object_set_new(all, "device", json_string(log->device));
+        json_object_set(all, "launches", log->launches);
+        json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+        fputc('\n', out);
+        json_decref(all);
+    }
+    json_decref(log->launches);
+    buf_free(&log->text);
+    free(log);
+}
+
+/* ---- reports ---- */
+
+struct seen {
+    char *kernel;
+    enum sim_fault fault;
+    uint64_t more, launches; /* not shown, and in how many launches */
+};
+
+struct report_log {
+    struct seen *seen;
+    unsigned n;
+};
+
+struct report_log *report_log_new(void) { return xcalloc(1, sizeof(struct report_log)); }
+
+static struct seen *find_seen(struct report_log *log, const char *kernel, enum sim_fault fault) {
+    for (unsigned i = 0; i < log->n; i++)
+        if (log->seen[i].fault == fault && !strcmp(log->seen[i].kernel, kernel)) return &log->seen[i];
+    return NULL;
+}
+
+static void show(struct report_log *log, const char *kernel, const struct sim_report *r) {
+    struct seen *s = find_seen(log, kernel, r->fault);
+    if (s) {
+        s->more += r->count;
+        s->launches++;
+        return;
+    }
+    log->seen = xrealloc(log->seen, (log->n + 1) * sizeof *log->seen);
+    log->seen[log->n++] = (struct seen){.kernel = xstrdup(kernel), .fault = r->fault};
+    struct buf text = {0};
+    buf_puts(&text, r->text);
+    text_demangle(&text);
+    fprintf(stderr, "simgpu: %s: %s", sim_fault_name(r->fault), buf_str(&text));
+    buf_free(&text);
+    if (r->count > 1) fprintf(stderr, " (%llu times)", (unsigned long long)r->count);
+    fputc('\n', stderr);
+}
+
+void report_log_add(struct report_log *log, const struct server_launch *l) {
+    const struct sim_result *r = &l->result->sim;
+    for (unsigned i = 0; i < r->nreports; i++) show(log, l->kernel, &r->reports[i]);
+}
+
+bool report_log_end(struct report_log *log) {
+    bool any = log->n;
+    for (unsigned i = 0; i < log->n; i++) {
+        const struct seen *s = &log->seen[i];
+        struct buf name = {0};
+        buf_puts(&name, s->kernel);
+        text_demangle(&name);
+        if (s->more)
+            fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n", sim_fault_name(s->fault),
+                    buf_str(&name), (unsigned long long)s->more, (unsigned long long)s->launches);
+        buf_free(&name);
+        free(s->kernel);
+    }
+    free(log->seen);
+    free(log);
+    return any;
+}

@@ -1,0 +1,27 @@
+/* simgpu.c — build/simgpu: builds and runs any CUDA program on the simulated GPU. */
+#include "grader/simgpu/simgpu.h"
+#include "grader/simgpu/tools.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} verbs[] = {
+    {"nvcc", simgpu_nvcc, "nvcc ARGS...              build a program: nvcc's own arguments"},
+    {"run", simgpu_run, "run [options] PROG ARGS... run it; `simgpu run` alone lists the options"},
+    {"devices", simgpu_devices, "devices                   the devices that can be simulated"},
+    {"coverage", coverage_main, "coverage [FILE|--markdown] the PTX instructions that are there; of a list, which are"},
+    {"disasm", disasm_main, "disasm FILE [KERNEL]      device code as the simulator decodes it"},
+};
+enum { NVERBS = sizeof verbs / sizeof *verbs };
+
+int main(int argc, char **argv) {
+    for (unsigned i = 0; argc > 1 && i < NVERBS; i++)
+        if (!strcmp(argv[1], verbs[i].name)) return verbs[i].run(argc - 2, argv + 2);
+    if (argc > 1) fprintf(stderr, "simgpu: no verb %s\n", argv[1]);
+    fprintf(stderr, "usage:\n");
+    for (unsigned i = 0; i < NVERBS; i++) fprintf(stderr, "  simgpu %s\n", verbs[i].help);
+    return 2;
+}

@@ -1,0 +1,126 @@
+/* simgpu_nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
+ * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
+#include "common/file.h"
+#include "grader/simgpu/simgpu.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool simgpu_path(char *out, size_t size, const char *name, struct err *e) {
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0) return err_set(e, ERR_SYSTEM, "cannot find this program's own place: %s", strerror(errno));
+    self[n] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+    if (!path_join(out, size, self, name))
+        return err_set(e, ERR_SYSTEM, "%s/%s: the path is too long", self, name);
+    return file_exists(out) || err_set(e, ERR_SYSTEM, "%s is missing: run `make`", out);
+}
+
+static bool starts(const char *s, const char *prefix) { return !strncmp(s, prefix, strlen(prefix)); }
+
+/* An option given as "-name value", "-name=value" or "--name value". */
+static bool is_option(const char *arg, const char *name, bool *has_value) {
+    if (*arg++ != '-') return false;
+    if (*arg == '-') arg++;
+    size_t n = strlen(name);
+    if (strncmp(arg, name, n) || (arg[n] && arg[n] != '=')) return false;
+    *has_value = arg[n] == '=';
+    return true;
+}
+
+static bool any_option(const char *arg, const char *const *names) {
+    bool has_value;
+    for (; *names; names++)
+        if (is_option(arg, *names, &has_value)) return true;
+    return false;
+}
+
+static const char *const architecture[] = {"arch", "gpu-architecture", "gencode", "generate-code", "code",
+                                           "gpu-code", NULL};
+/* Steps that end before the host linker, which an archive would confuse. */
+static const char *const no_link[] = {"c",
+                                      "compile",
+                                      "ptx",
+                                      "cubin",
+                                      "fatbin",
+                                      "cuda",
+                                      "E",
+                                      "preprocess",
+                                      "M",
+                                      "MM",
+                                      "generate-dependencies",
+                                      "lib",
+                                      "dc",
+                                      "device-c",
+                                      "dlink",
+                                      "device-link",
+                                      "V",
+                                      "version",
+                                      "h",
+                                      "help",
+                                      "optix-ir",
+                                      "ltoir",
+                                      NULL};
+static const char *const relocatable[] = {
+    "rdc", "relocatable-device-code", "dc", "device-c", "dlink", "device-link", NULL};
+
+struct command {
+    char **argv;
+    int argc;
+    bool architecture, link;
+};
+
+static bool takes_runtime(const char *arg) { return starts(arg, "-lcudart"); }
+
+static bool copy_arguments(struct command *c, int argc, char **argv, struct err *e) {
+    for (int i = 0; i < argc; i++) {
+        bool has_value;
+        if (is_option(argv[i], "cudart", &has_value)) {
+            if (!has_value) i++;
+            continue; /* ours it is */
+        }
+        if (takes_runtime(argv[i])) continue;
+        if (any_option(argv[i], relocatable) && !strstr(argv[i], "=false"))
+            return err_set(
+                e, ERR_UNSUPPORTED,
+                "%s: device code cannot be linked across files here; put the kernels and the __device__ "
+                "functions that they call into one .cu file",
+                argv[i]);
+        if (any_option(argv[i], architecture)) c->architecture = true;
+        if (any_option(argv[i], no_link)) c->link = false;
+        c->argv[c->argc++] = argv[i];
+    }
+    return true;
+}
+
+static bool complete(struct command *c, char *nvcc, char *library, int argc, char **argv, struct err *e) {
+    static char *const own[] = {"-cudart", "none", "-lineinfo"};
+    c->argv[c->argc++] = nvcc;
+    if (!copy_arguments(c, argc, argv, e)) return false;
+    for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
+    if (!c->architecture) {
+        c->argv[c->argc++] = "-gencode";
+        c->argv[c->argc++] = "arch=compute_90,code=compute_90";
+    }
+    if (c->link) c->argv[c->argc++] = library;
+    return true;
+}
+
+int simgpu_nvcc(int argc, char **argv) {
+    char nvcc[4200], library[4200];
+    struct err e = {0};
+    struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
+    bool ok = simgpu_path(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
+              simgpu_path(library, sizeof library, "lib/libwbcudart.a", &e) &&
+              complete(&c, nvcc, library, argc, argv, &e);
+    if (ok) {
+        execv(nvcc, c.argv);
+        err_set(&e, ERR_SYSTEM, "%s: %s", nvcc, strerror(errno));
+    }
+    free(c.argv);
+    return fprintf(stderr, "simgpu nvcc: %s\n", e.text), 2;
+}

@@ -1,0 +1,315 @@
+/* simgpu_run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
+ * server in this process, serves it, and ends as the program ended. */
+#include "grader/simgpu/simgpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct run_options {
+    enum counter_format counters;
+    const char *counters_file, *device;
+    unsigned workers;
+    bool sanitize, hostile_schedule, leaks, time, ptx_counters;
+    double timeout;
+    uint64_t memory, budget;
+};
+
+struct run {
+    const struct run_options *options;
+    const struct gpu_device *device;
+    pthread_mutex_t lock; /* several processes report */
+    struct counter_log *counters;
+    struct report_log *reports;
+    const char *program;
+    pid_t pid;                   /* of the program */
+    bool connected, stranger;    /* a process asked for a device; one that was built with another version */
+};
+
+static const char usage[] =
+    "usage: simgpu run [options] PROGRAM ARGS...\n"
+    "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
+    "  --time                  the modelled time of each kernel, and what limits it\n"
+    "  --counters text|json    count what each kernel does, by source line\n"
+    "  --counters-file FILE    where to write the counters (standard error)\n"
+    "  --workers N             threads (one for each core)\n"
+    "  --no-sanitize           do not look for races and uninitialised reads\n"
+    "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
+    "  --leaks                 say what the program did not free\n"
+    "  --schedule hostile      split warps after divergence wherever hardware may\n"
+    "  --memory MIB            device memory (2048)\n"
+    "  --timeout SECONDS       of wall clock for one kernel (60)\n"
+    "  --budget N              warp instructions for one kernel (no limit)\n";
+
+/* ---- options ---- */
+
+static bool parse_number(const char *text, double low, double high, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return *text && !*end && *out >= low && *out <= high;
+}
+
+static bool set_option(struct run_options *o, const char *name, const char *value, struct err *e) {
+    double number;
+    if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
+    if (!strcmp(name, "--device")) return o->device = value, true;
+    if (!strcmp(name, "--counters")) {
+        o->counters = !strcmp(value, "text")   ? COUNTERS_TEXT
+                      : !strcmp(value, "json") ? COUNTERS_JSON
+                                               : COUNTERS_NONE;
+        return o->counters || err_set(e, ERR_INPUT, "--counters %s: text or json", value);
+    }
+    if (!strcmp(name, "--schedule")) {
+        o->hostile_schedule = !strcmp(value, "hostile");
+        return o->hostile_schedule || !strcmp(value, "usual") ||
+               err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
+    }
+    if (!strcmp(name, "--workers")) {
+        if (!parse_number(value, 1, 256, &number))
+            return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
+        return o->workers = (unsigned)number, true;
+    }
+    if (!strcmp(name, "--memory")) {
+        if (!parse_number(value, 1, 65536, &number))
+            return err_set(e, ERR_INPUT, "--memory %s: from 1 to 65536", value);
+        return o->memory = (uint64_t)number << 20, true;
+    }
+    if (!strcmp(name, "--budget")) {
+        if (!parse_number(value, 1, 1e18, &number)) return err_set(e, ERR_INPUT, "--budget %s: at least 1", value);
+        return o->budget = (uint64_t)number, true;
+    }
+    if (!strcmp(name, "--timeout")) {
+        if (!parse_number(value, 0.001, 1e6, &o->timeout))
+            return err_set(e, ERR_INPUT, "--timeout %s: seconds, more than 0", value);
+        return true;
+    }
+    return err_set(e, ERR_INPUT, "unknown option %s\n%s", name, usage);
+}
+
+/* The index of the program's name. */
+static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
+    int i = 0;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (!strcmp(argv[i], "--")) return i + 1;
+        if (!strcmp(argv[i], "--time")) o->time = true;
+        else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
+        else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
+        else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
+        else if (i + 1 == argc) return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
+        else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
+        else i++;
+    }
+    return i;
+}
+
+/* ---- the program ---- */
+
+static void say_time(const struct server_launch *l) {
+    const struct time_estimate *t = &l->result->estimate;
+    char bound[192];
+    if (!(t->seconds > 0)) return;
+    time_bound_text(t, bound, sizeof bound);
+    fprintf(stderr, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s\n", l->kernel, t->seconds * 1e6, t->low * 1e6,
+            t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+}
+
+static void launched(void *user, const struct server_launch *l) {
+    struct run *r = user;
+    pthread_mutex_lock(&r->lock);
+    if (r->counters) counter_log_add(r->counters, l);
+    report_log_add(r->reports, l);
+    if (r->options->time) say_time(l);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void note(void *user, const char *text) {
+    (void)user;
+    fprintf(stderr, "simgpu: %s\n", text);
+}
+
+static _Noreturn void become(const struct rendezvous *r, char **argv) {
+    char text[16];
+    int fd = rendezvous_client_fd(r);
+    snprintf(text, sizeof text, "%d", fd);
+    setenv(WB_ENV_SOCKET, text, 1);
+    unsetenv(WB_ENV_WINDOW);
+    fcntl(fd, F_SETFD, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    execvp(argv[0], argv);
+    fprintf(stderr, "simgpu run: %s: %s\n", argv[0], strerror(errno));
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* ---- programs that are not ours ---- */
+
+struct mapped {
+    const char *bytes;
+    size_t size;
+};
+
+static struct mapped map_file(const char *path) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return (struct mapped){0};
+    void *p = fstat(fd, &st) || !st.st_size ? MAP_FAILED
+                                            : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    return p == MAP_FAILED ? (struct mapped){0} : (struct mapped){p, (size_t)st.st_size};
+}
+
+/* The program never asked for a device: say why, if it carries device code and not our runtime. */
+static void say_foreign(const char *program) {
+    static const char device_code[] = ".nv_fatbin", ours[] = WB_ENV_SOCKET;
+    struct mapped f = strchr(program, '/') ? map_file(program) : (struct mapped){0};
+    if (!f.bytes) return;
+    if (memmem(f.bytes, f.size, device_code, sizeof device_code) && !memmem(f.bytes, f.size, ours, sizeof ours))
+        fprintf(stderr, "simgpu run: %s is linked with another CUDA runtime, which knows no simulated device: build it with `build/simgpu nvcc`\n",
+                program);
+    munmap((void *)f.bytes, f.size);
+}
+
+/* Ends as the program ended, signals included. */
+static int end_like(int status) {
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    signal(number, SIG_DFL);
+    raise(number);
+    return 128 + number;
+}
+
+static struct server *open_device(void *user, int connection) {
+    struct run *run = user;
+    run->connected = true;
+    const struct run_options *o = run->options;
+    struct err e = {0};
+    struct sim_options so = {
+        .device = run->device,
+        .workers = o->workers,
+        .sanitize = o->sanitize,
+        .ptx_counters = o->ptx_counters,
+        .hostile_schedule = o->hostile_schedule,
+        .memory_limit = o->memory,
+        .time_budget = o->timeout,
+        .instruction_budget = o->budget,
+    };
+    struct server_options options = {.user = run, .launched = launched, .note = note, .connection = connection};
+    struct backend *b = backend_sim_open(&so, &e);
+    if (b) backend_sim_set_timing(b, o->time);
+    struct server *s = b ? server_open(b, &options, &e) : NULL;
+    if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
+    return s;
+}
+
+/* It could only fail in stranger ways. */
+static void end_stranger(struct run *run) {
+    pthread_mutex_lock(&run->lock);
+    if (!run->stranger)
+        fprintf(stderr, "simgpu run: %s was built with another version of the runtime library: rebuild it with `build/simgpu nvcc`\n",
+                run->program);
+    run->stranger = true;
+    pthread_mutex_unlock(&run->lock);
+    kill(run->pid, SIGKILL);
+}
+
+static void closing(void *user, struct server *s) {
+    struct run *run = user;
+    struct buf text = {0};
+    if (server_met_stranger(s)) end_stranger(run);
+    if (run->options->leaks) server_leaks(s, &text);
+    if (text.size) fprintf(stderr, "simgpu: leak: %s\n", buf_str(&text));
+    buf_free(&text);
+}
+
+/* The program's status as waitpid gives it, -1 = it could not be started. */
+static int serve_program(struct run *run, char **argv, struct err *e) {
+    struct rendezvous *r = rendezvous_open(e);
+    if (!r) return -1;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) become(r, argv);
+    run->pid = pid;
+    int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
+    signal(SIGINT, SIG_IGN); /* the program gets it too, and decides */
+    if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    else rendezvous_serve(r, pidfd, open_device, closing, run);
+    rendezvous_close(r);
+    if (pidfd < 0) return -1;
+    close(pidfd);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return status;
+}
+
+/* Before the program runs, so that it does not run in vain. */
+static bool open_counters(struct run *run, FILE **out, struct err *e) {
+    const struct run_options *o = run->options;
+    *out = NULL;
+    if (!o->counters) return true;
+    *out = o->counters_file ? fopen(o->counters_file, "we") : stderr;
+    if (!*out) return err_set(e, ERR_SYSTEM, "%s: %s", o->counters_file, strerror(errno));
+    run->counters = counter_log_new(o->counters, o->device);
+    return true;
+}
+
+static bool write_counters(struct run *run, FILE *out, struct err *e) {
+    if (!run->counters) return true;
+    counter_log_end(run->counters, out);
+    bool ok = !ferror(out);
+    if (out != stderr) ok = !fclose(out) && ok;
+    return ok || err_set(e, ERR_SYSTEM, "cannot write the counters: %s", strerror(errno));
+}
+
+int simgpu_run(int argc, char **argv) {
+    struct err e = {0};
+    FILE *out;
+    struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
+    int program = parse(&o, argc, argv, &e);
+    if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
+    if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
+    struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (!run.device)
+        return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
+    if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    run.reports = report_log_new();
+    run.program = argv[program];
+    int status = serve_program(&run, argv + program, &e);
+    report_log_end(run.reports);
+    if (!write_counters(&run, out, &e) || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    if (!run.connected) say_foreign(run.program);
+    return run.stranger ? 3 : end_like(status);
+}
+
+/* One device: every figure with its source. */
+static int describe_device(const char *name) {
+    const struct gpu_device *d = device_find(name);
+    struct device_figure f;
+    if (!d) return fprintf(stderr, "simgpu devices: no device %s\n", name), 2;
+    printf("%s: %s, compute capability %u.%u\n", d->name, d->full_name, d->cc_major, d->cc_minor);
+    for (unsigned i = 0; device_figure(d, i, &f); i++) printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
+    return 0;
+}
+
+int simgpu_devices(int argc, char **argv) {
+    if (argc > 1) return fprintf(stderr, "usage: simgpu devices [NAME]\n"), 2;
+    if (argc) return describe_device(argv[0]);
+    printf("%-10s %-28s %5s %4s %8s %10s %10s %8s\n", "name", "device", "cc", "SMs", "clock", "L2", "memory",
+           "bandwidth");
+    for (unsigned i = 0; device_at(i); i++) {
+        const struct gpu_device *d = device_at(i);
+        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name, d->full_name,
+               d->cc_major, d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
+               (double)d->dram_bytes / (1 << 30), d->dram_rate * 1e-12);
+    }
+    printf("\n`simgpu devices NAME` lists all figures of a device and where each comes from.\n");
+    return 0;
+}
