@@ -13,5 +13,5 @@ char *arena_printf(struct arena *a, const char *format, ...) __attribute__((form
 /* Frees everything; the arena is empty and usable again. A zeroed arena is an empty one. */
 void arena_free(struct arena *a);
 
-#define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))

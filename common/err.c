@@ -44,6 +44,8 @@ static void *checked(void *p) {
 }
 
 void *xmalloc(unsigned long bytes) { return checked(malloc(bytes ? bytes : 1)); }
-void *xcalloc(unsigned long count, unsigned long bytes) { return checked(calloc(count ? count : 1, bytes ? bytes : 1)); }
+void *xcalloc(unsigned long count, unsigned long bytes) {
+    return checked(calloc(count ? count : 1, bytes ? bytes : 1));
+}
 void *xrealloc(void *p, unsigned long bytes) { return checked(realloc(p, bytes ? bytes : 1)); }
 char *xstrdup(const char *s) { return checked(strdup(s)); }

@@ -22,10 +22,11 @@ struct ex_case {
 };
 
 /* X(id, C type, spelling) */
-#define EX_TYPES(X)                                                                                          \
-    X(EX_I8, int8_t, "signed char") X(EX_U8, uint8_t, "unsigned char")                                       \
-    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long")                \
-    X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
+#define EX_TYPES(X)                                                                           \
+    X(EX_I8, int8_t, "signed char")                                                           \
+    X(EX_U8, uint8_t, "unsigned char")                                                        \
+    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long") \
+        X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
 
 enum ex_type {
 #define X(id, type, name) id,
@@ -86,7 +87,9 @@ struct exercise {
     ex_tolerance_fn *tolerance;
     double (*bytes)(const struct ex_case *c); /* that the problem must move, for % of roofline */
     double (*flops)(const struct ex_case *c); /* operations that it must do */
-    struct { double correctness, technique, speed; } points;
+    struct {
+        double correctness, technique, speed;
+    } points;
     void (*tests)(TCase *correctness, TCase *goals, TCase *guards); /* see below */
     const char *baseline; /* the ladder step that counts as the naive version, such as "1-naive"; NULL = skeleton */
 };
@@ -120,9 +123,9 @@ double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes)
 const struct exercise *ex_current(void);
 
 /* Defines the exercise and puts it on the grader's list, through a linker section. */
-#define EXERCISE(ident, ...)                                                                                 \
-    static const struct exercise exercise_##ident = {.name = #ident, __VA_ARGS__};                           \
-    static const struct exercise *const exercise_pointer_##ident                                             \
-        __attribute__((section("exercises"), used)) = &exercise_##ident
+#define EXERCISE(ident, ...)                                                                                   \
+    static const struct exercise exercise_##ident = {.name = #ident, __VA_ARGS__};                             \
+    static const struct exercise *const exercise_pointer_##ident __attribute__((section("exercises"), used)) = \
+        &exercise_##ident
 
 #define EX_COUNT(array) (sizeof(array) / sizeof((array)[0]))

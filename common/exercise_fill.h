@@ -22,8 +22,7 @@ static inline void ex_coalesced_loads(double slack, const char *reason) {
 }
 
 static inline void ex_coalesced_stores(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack),
-               reason);
+    ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
 }
 
 /* A guard: a single block, or a few, can do all of the work with few atomics and every byte read once, and
@@ -35,24 +34,14 @@ static inline void ex_many_blocks(double least) {
 /* ---- single-precision matrix products: C (n x m) = A (n x k) * B (k x m), row by row; dim = {n, k, m} ----
  */
 
-static inline size_t ex_gemm_c(const struct ex_case *c) {
-    return (size_t)c->dim[0] * c->dim[2];
-}
-static inline size_t ex_gemm_a(const struct ex_case *c) {
-    return (size_t)c->dim[0] * c->dim[1];
-}
-static inline size_t ex_gemm_b(const struct ex_case *c) {
-    return (size_t)c->dim[1] * c->dim[2];
-}
+static inline size_t ex_gemm_c(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[2]; }
+static inline size_t ex_gemm_a(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[1]; }
+static inline size_t ex_gemm_b(const struct ex_case *c) { return (size_t)c->dim[1] * c->dim[2]; }
 static inline double ex_gemm_bytes(const struct ex_case *c) {
     return 4.0 * (ex_gemm_c(c) + ex_gemm_a(c) + ex_gemm_b(c));
 }
-static inline double ex_gemm_products(const struct ex_case *c) {
-    return (double)ex_gemm_c(c) * c->dim[1];
-}
-static inline double ex_gemm_flops(const struct ex_case *c) {
-    return 2 * ex_gemm_products(c);
-}
+static inline double ex_gemm_products(const struct ex_case *c) { return (double)ex_gemm_c(c) * c->dim[1]; }
+static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm_products(c); }
 
 /* Arguments in the order c, a, b. */
 static inline void ex_gemm_reference(const struct ex_case *c, void *const host[], void *const want[]) {

@@ -28,8 +28,8 @@ static void clean(struct buf *out, const char *s, size_t n, bool one_line) {
     for (size_t i = 0; i < n;) {
         const unsigned char *p = (const unsigned char *)s + i;
         size_t length = utf8(p, n - i);
-        bool plain = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) ||
-                     (!one_line && (*p == '\n' || *p == '\t'));
+        bool plain =
+            length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) || (!one_line && (*p == '\n' || *p == '\t'));
         if (plain) buf_add(out, p, length);
         else if (*p == '\r' && !one_line) length = 1;
         else length = 1, buf_printf(out, "\\x%02x", *p);
@@ -65,8 +65,8 @@ void text_replace(struct buf *b, const char *from, const char *to) {
 /* ---- symbol names ---- */
 
 static bool word(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-           c == '$' || c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$' ||
+           c == '.';
 }
 
 /* One `<length><name>` of the Itanium ABI; NULL if there is none. */

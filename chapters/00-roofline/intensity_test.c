@@ -7,12 +7,8 @@ enum { N, STEPS };
 enum { ANSWERS, Y, X, W };
 enum { SCALE_ADD, HORNER, SMOOTH, KERNELS };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[N];
-}
-static size_t count_y(const struct ex_case *c) {
-    return KERNELS * count(c);
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
+static size_t count_y(const struct ex_case *c) { return KERNELS * count(c); }
 static size_t count_answers(const struct ex_case *c) {
     (void)c;
     return 3 * KERNELS;
@@ -63,9 +59,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return arg == Y ? 6 * EX_ROUND32 : 0;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 28.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 28.0 * count(c); }
 static double flops(const struct ex_case *c) {
     return kernel_flops(c, SCALE_ADD) + kernel_flops(c, HORNER) + kernel_flops(c, SMOOTH);
 }
@@ -91,14 +85,11 @@ static const struct ex_case cases[] = {
     {{257, 200}, 1, "50 FLOP/byte"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(the_numbers_are_predicted) {
-    ex_at_most("atomic_operations", 0,
-               "numbers that come from n and steps need not be counted while the kernels run");
+    ex_at_most("atomic_operations", 0, "numbers that come from n and steps need not be counted while the kernels run");
 }
 END_TEST
 
@@ -124,8 +115,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, each_result_is_written_once);
 }
 
-EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{4096, 64}}, .timed = {{1 << 18, 64}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 64}},
+         .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 50, .technique = 50, .speed = 0}, .tests = tests, .baseline = "1-counted");

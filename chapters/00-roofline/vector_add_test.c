@@ -3,9 +3,7 @@
 
 enum { N, BLOCKS };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[N];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *a = host[1], *b = host[2];
@@ -19,12 +17,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return EX_ROUND32 * fabs(want);
 }
 
-static double bytes(const struct ex_case *c) {
-    return 12.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return count(c);
-}
+static double bytes(const struct ex_case *c) { return 12.0 * count(c); }
+static double flops(const struct ex_case *c) { return count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -46,14 +40,10 @@ static const struct ex_case cases[] = {
     {{100001, 16}, .label = "each thread has several elements"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
@@ -94,8 +84,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 20, 64}}, .timed = {{1 << 22, 1056}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests,
-         .baseline = "1-one-block");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 64}},
+         .timed = {{1 << 22, 1056}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 50, .technique = 30, .speed = 20}, .tests = tests, .baseline = "1-one-block");

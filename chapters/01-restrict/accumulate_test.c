@@ -3,15 +3,9 @@
 
 enum { ROWS, INNER, COLS }; /* n, k, m */
 
-static size_t count_c(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS];
-}
-static size_t count_a(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[INNER];
-}
-static size_t count_b(const struct ex_case *c) {
-    return (size_t)c->dim[INNER] * c->dim[COLS];
-}
+static size_t count_c(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+static size_t count_a(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[INNER]; }
+static size_t count_b(const struct ex_case *c) { return (size_t)c->dim[INNER] * c->dim[COLS]; }
 
 /* Overflow is undefined, so no sum may leave 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536. The sums do
  * leave the 24 bits that a float holds exactly, so that an accumulator of that type is found out. */
@@ -34,12 +28,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             for (long j = 0; j < m; j++) out[i * m + j] += (int64_t)a[i * k + l] * b[l * m + j];
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * (2.0 * count_c(c) + count_a(c) + count_b(c));
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * count_c(c) * c->dim[INNER];
-}
+static double bytes(const struct ex_case *c) { return 4.0 * (2.0 * count_c(c) + count_a(c) + count_b(c)); }
+static double flops(const struct ex_case *c) { return 2.0 * count_c(c) * c->dim[INNER]; }
 
 static const struct ex_arg args[] = {
     {.name = "c", .role = EX_INOUT, .type = EX_I32, .count = count_c, .shape = {1, 3}, .fill = fill_start},
@@ -66,17 +56,11 @@ static const struct ex_case cases[] = {
     {{70001, 1, 2}, .label = "more rows than a grid has in y"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) {
-    return count_c(&ex_current()->technique_case);
-}
-static double steps(void) {
-    return outputs() * ex_current()->technique_case.dim[INNER];
-}
+static double outputs(void) { return count_c(&ex_current()->technique_case); }
+static double steps(void) { return outputs() * ex_current()->technique_case.dim[INNER]; }
 
 START_TEST(one_store_per_output) {
     ex_at_most_per("thread_stores", outputs(), "output element", 1,
@@ -99,8 +83,7 @@ END_TEST
  * tiled product stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there, one a
  * step. */
 START_TEST(sum_is_in_a_register) {
-    ex_at_most("local_requests", 0,
-               "a sum in local memory is stored at each step, like one in global memory");
+    ex_at_most("local_requests", 0, "a sum in local memory is stored at each step, like one in global memory");
     ex_at_most_per("shared_requests_store", steps() / 32, "warp-wide step", 0.25,
                    "a sum in shared memory is stored at each step too; a register costs nothing");
 }
@@ -113,9 +96,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, sum_is_in_a_register);
 }
 
-EXERCISE(accumulate, .chapter = "01-restrict",
-         .title = "Integer matrix product that keeps its sum in a register", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30},
-         .tests = tests, .baseline = "1-unqualified");
+EXERCISE(accumulate, .chapter = "01-restrict", .title = "Integer matrix product that keeps its sum in a register",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
+         .baseline = "1-unqualified");

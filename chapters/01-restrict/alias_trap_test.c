@@ -5,18 +5,10 @@
 enum { SIGNALS, LENGTH, ROW }; /* ROW: which row of x is the level, where variant is 1 */
 enum { LEVEL, X, RATE };       /* arguments */
 
-static size_t count_signals(const struct ex_case *c) {
-    return (size_t)c->dim[SIGNALS];
-}
-static size_t count_x(const struct ex_case *c) {
-    return (size_t)c->dim[SIGNALS] * c->dim[LENGTH];
-}
-static int level_in_x(const struct ex_case *c) {
-    return c->variant == 1 ? X + 1 : 0;
-}
-static size_t level_offset(const struct ex_case *c) {
-    return (size_t)c->dim[SIGNALS] * c->dim[ROW];
-}
+static size_t count_signals(const struct ex_case *c) { return (size_t)c->dim[SIGNALS]; }
+static size_t count_x(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
+static int level_in_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
+static size_t level_offset(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[ROW]; }
 
 static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
@@ -45,12 +37,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return arg == RATE ? 0 : 4 * EX_ROUND32 * (c->dim[LENGTH] + 1);
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * (count_x(c) + 3 * count_signals(c));
-}
-static double flops(const struct ex_case *c) {
-    return 3.0 * count_x(c);
-}
+static double bytes(const struct ex_case *c) { return 4.0 * (count_x(c) + 3 * count_signals(c)); }
+static double flops(const struct ex_case *c) { return 3.0 * count_x(c); }
 
 static const struct ex_arg args[] = {
     {.name = "level",
@@ -78,9 +66,7 @@ static const struct ex_case cases[] = {
     {{129, 17, 6}, 1, "the level is a row in the middle of x"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02. */
@@ -103,6 +89,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every caller keeps", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1024, 64}},
-         .timed = {{65536, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-unqualified");
+         .timed = {{65536, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-unqualified");

@@ -1,9 +1,7 @@
 /* read_only_test.c — (out_re, out_im)[i] = (re, im)[i] * (rotation[0] + i rotation[1]); nothing overlaps. */
 #include "common/exercise_fill.h"
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t count_rotation(const struct ex_case *c) {
     (void)c;
     return 2;
@@ -25,12 +23,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return 3 * EX_ROUND32 * (fabs(((float *)host[2])[index]) + fabs(((float *)host[3])[index]));
 }
 
-static double bytes(const struct ex_case *c) {
-    return 16.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 6.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 16.0 * count(c); }
+static double flops(const struct ex_case *c) { return 6.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out_re", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -42,24 +36,16 @@ static const struct ex_arg args[] = {
 };
 
 static const struct ex_case cases[] = {
-    {{0}, .label = "nothing to do"},
-    {{1}, .label = "one number"},
-    {{31}, .label = "one less than a warp"},
-    {{32}, .label = "a warp"},
-    {{33}, .label = "one more than a warp"},
-    {{257}, .label = "one more than a block"},
-    {{10007}, .label = "a prime"},
-    {{262145}, .label = "one more than a whole grid of 1024 blocks of 256"},
+    {{0}, .label = "nothing to do"},         {{1}, .label = "one number"},
+    {{31}, .label = "one less than a warp"}, {{32}, .label = "a warp"},
+    {{33}, .label = "one more than a warp"}, {{257}, .label = "one more than a block"},
+    {{10007}, .label = "a prime"},           {{262145}, .label = "one more than a whole grid of 1024 blocks of 256"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double numbers(void) {
-    return count(&ex_current()->technique_case);
-}
+static double numbers(void) { return count(&ex_current()->technique_case); }
 
 /* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the skeleton's
  * grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the first store 8. */
@@ -76,8 +62,7 @@ START_TEST(accesses_are_coalesced) {
 END_TEST
 
 START_TEST(results_are_stored_once) {
-    ex_at_most_per("thread_stores", numbers(), "number", 2,
-                   "a result that is put together in memory is stored twice");
+    ex_at_most_per("thread_stores", numbers(), "number", 2, "a result that is put together in memory is stored twice");
 }
 END_TEST
 
@@ -91,5 +76,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(read_only, .chapter = "01-restrict", .title = "Loads that need not be repeated", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20}},
          .timed = {{1 << 22}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-unqualified");
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-unqualified");

@@ -23,9 +23,7 @@ static const struct ex_case cases[] = {
     {{64, 64, 64}, .label = "square"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B (4): 2.5 on
@@ -46,8 +44,8 @@ END_TEST
 /* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32
  * products. */
 START_TEST(sectors_are_shared_by_a_warp) {
-    ex_at_most_per("sectors_load", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product",
-                   5.5, "32 products that share an element of A need 1 sector of A and 4 of B");
+    ex_at_most_per("sectors_load", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product", 5.5,
+                   "32 products that share an element of A need 1 sector of A and 4 of B");
 }
 END_TEST
 
@@ -60,8 +58,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{128, 64, 96}}, .timed = {{512, 128, 512}}, .reference = ex_gemm_reference,
-         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-rows-along-x");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 64, 96}},
+         .timed = {{512, 128, 512}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
+         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 20, .technique = 50, .speed = 30},
+         .tests = tests, .baseline = "1-rows-along-x");

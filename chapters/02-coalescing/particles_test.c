@@ -6,9 +6,7 @@
 enum { N, STEPS };
 enum { PX, PY, VX, VY, MASS, FIELDS = 16 };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[N] * FIELDS;
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[N] * FIELDS; }
 static double dt(const struct ex_case *c, struct ex_rng *r) {
     (void)c, (void)r;
     return 0.1f;
@@ -22,8 +20,7 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
 
 /* x at i - 1, i, i + 1, with walls at 0. */
 static double pull(const double *p, long n, long i, int field) {
-    double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0,
-           right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
+    double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0, right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
     return left - 2 * p[i * FIELDS + field] + right;
 }
 
@@ -54,12 +51,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
 /* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads x, v and
  * writes x. */
 /* Five members in and four out; nothing but memory on the chip stands against all steps in one kernel. */
-static double bytes(const struct ex_case *c) {
-    return 4.0 * (5 + 4) * c->dim[N];
-}
-static double flops(const struct ex_case *c) {
-    return 15.0 * c->dim[N] * c->dim[STEPS];
-}
+static double bytes(const struct ex_case *c) { return 4.0 * (5 + 4) * c->dim[N]; }
+static double flops(const struct ex_case *c) { return 15.0 * c->dim[N] * c->dim[STEPS]; }
 
 static const struct ex_arg args[] = {
     {.name = "state", .role = EX_INOUT, .type = EX_F32, .count = count, .fill = fill},
@@ -79,9 +72,7 @@ static const struct ex_case cases[] = {
     {{1009, 8}, .label = "a prime"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 static double particle_steps(void) {
@@ -98,8 +89,7 @@ static double particle_steps(void) {
  * drift, 1.8; structures with a lane each: 13 requests of 32, 13. Stores: 0.5, 2 or more, 4. */
 START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(
-        1.5,
-        "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
+        1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
     ex_at_most_per("sectors_load", particle_steps(), "particle and step", 2.5,
                    "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
 }
@@ -108,9 +98,8 @@ END_TEST
 START_TEST(writes_are_coalesced) {
     ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
                              "spread over 2048 if not");
-    ex_at_most_per(
-        "sectors_store", particle_steps(), "particle and step", 1,
-        "whole structures can be written in one piece, but then 64 bytes move where 16 have changed");
+    ex_at_most_per("sectors_store", particle_steps(), "particle and step", 1,
+                   "whole structures can be written in one piece, but then 64 bytes move where 16 have changed");
 }
 END_TEST
 
@@ -121,9 +110,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards; /* the naive version does nothing right that could be lost */
 }
 
-EXERCISE(particles, .chapter = "02-coalescing",
-         .title = "From an array of structures to a structure of arrays", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{8192, 16}},
-         .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
+EXERCISE(particles, .chapter = "02-coalescing", .title = "From an array of structures to a structure of arrays",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{8192, 16}}, .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
          .baseline = "1-structures");

@@ -7,9 +7,7 @@
 
 enum { ROWS, COLS, STEPS };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 
 static void step(double *to, const double *from, long rows, long cols) {
     for (long r = 0; r < rows; r++)
@@ -39,12 +37,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
 }
 
 /* In once and out once; nothing but memory on the chip stands against all steps in one kernel. */
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 4.0 * count(c) * c->dim[STEPS];
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double flops(const struct ex_case *c) { return 4.0 * count(c) * c->dim[STEPS]; }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
@@ -68,9 +62,7 @@ static const struct ex_case cases[] = {
     {{64, 64, 3}, .label = "nothing to pad"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 static double element_steps(void) {
@@ -92,8 +84,7 @@ START_TEST(rows_start_on_a_boundary) {
 END_TEST
 
 START_TEST(nothing_is_moved_twice) {
-    ex_at_most_per("thread_loads", element_steps(), "element and step", 3.2,
-                   "an element and its two neighbours");
+    ex_at_most_per("thread_loads", element_steps(), "element and step", 3.2, "an element and its two neighbours");
     ex_at_most_per("thread_stores", element_steps(), "element and step", 1.1, "one result");
     ex_at_most("copied_bytes", 0, "a copy moves them once more, although no kernel is seen doing it");
 }
@@ -106,8 +97,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{40, 1001, 16}}, .timed = {{4000, 1001, 8}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-compact");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{40, 1001, 16}},
+         .timed = {{4000, 1001, 8}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-compact");

@@ -6,9 +6,7 @@
 
 enum { START, N, AFTER }; /* elements before, within and after the part */
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)(c->dim[START] + c->dim[N] + c->dim[AFTER]);
-}
+static size_t count(const struct ex_case *c) { return (size_t)(c->dim[START] + c->dim[N] + c->dim[AFTER]); }
 static double factor(const struct ex_case *c, struct ex_rng *r) {
     (void)c;
     return ex_uniform(r, 2, 3);
@@ -27,12 +25,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return inside ? EX_ROUND32 * fabs(want) : 0;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * c->dim[N];
-}
-static double flops(const struct ex_case *c) {
-    return c->dim[N];
-}
+static double bytes(const struct ex_case *c) { return 8.0 * c->dim[N]; }
+static double flops(const struct ex_case *c) { return c->dim[N]; }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_INOUT, .type = EX_F32, .count = count},
@@ -59,22 +53,16 @@ static const struct ex_case cases[] = {
     {{7, 4099, 1}, .label = "several blocks"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return ex_current()->technique_case.dim[N];
-}
+static double elements(void) { return ex_current()->technique_case.dim[N]; }
 
 /* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at both ends
  * of 262 144. Pairs would need a half. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("thread_loads", elements(), "element", 0.26,
-                   "a lane that loads 16 bytes serves four elements");
-    ex_at_most_per("thread_stores", elements(), "element", 0.26,
-                   "a lane that stores 16 bytes serves four elements");
+    ex_at_most_per("thread_loads", elements(), "element", 0.26, "a lane that loads 16 bytes serves four elements");
+    ex_at_most_per("thread_stores", elements(), "element", 0.26, "a lane that stores 16 bytes serves four elements");
 }
 END_TEST
 
@@ -98,8 +86,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, no_copies_beside_the_kernel);
 }
 
-EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{3, 1 << 18, 2}}, .timed = {{3, 1 << 22, 2}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{3, 1 << 18, 2}},
+         .timed = {{3, 1 << 22, 2}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-single");

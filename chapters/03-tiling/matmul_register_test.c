@@ -26,14 +26,10 @@ static const struct ex_case cases[] = {
     {{200, 12, 4}, .label = "tall"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) {
-    return ex_gemm_products(&ex_current()->technique_case);
-}
+static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 
 /* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by vectors of
  * four. 4 x 4 by single words: 0.5. One element a thread: 2. */
@@ -51,8 +47,7 @@ START_TEST(the_block_fetches_vectors) {
 END_TEST
 
 START_TEST(registers_stay_registers) {
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
 }
 END_TEST
 
@@ -81,7 +76,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{256, 32, 256}}, .timed = {{2048, 256, 2048}}, .reference = ex_gemm_reference,
-         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-tile32");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 32, 256}},
+         .timed = {{2048, 256, 2048}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
+         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 20, .technique = 50, .speed = 30},
+         .tests = tests, .baseline = "1-tile32");

@@ -26,14 +26,10 @@ static const struct ex_case cases[] = {
     {{64, 96, 64}, .label = "whole tiles, not square"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) {
-    return ex_gemm_products(&ex_current()->technique_case);
-}
+static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 
 /* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives 0.0625, T = 8
  * gives 0.25. Wide loads (float4) make fewer, but not by the sharing that is asked for: so sectors are
@@ -57,9 +53,8 @@ END_TEST
  * passes too many for each of its requests. A single column-wise store of 1024 elements is 1 pass too many a
  * product, for tiles of 32. */
 START_TEST(no_turns_at_the_banks) {
-    ex_at_most_per(
-        "bank_conflicts", products() / 32, "warp-wide product", 0.25,
-        "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
+    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.25,
+                   "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
 }
 END_TEST
 
@@ -71,7 +66,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{96, 64, 128}}, .timed = {{512, 128, 512}}, .reference = ex_gemm_reference,
-         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-naive");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{96, 64, 128}},
+         .timed = {{512, 128, 512}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
+         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 20, .technique = 50, .speed = 30},
+         .tests = tests, .baseline = "1-naive");

@@ -2,24 +2,17 @@
  * loaded. */
 #include "common/exercise_fill.h"
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
     int64_t *out = want[0];
     long n = c->dim[0];
-    for (long i = 0; i < n; i++)
-        out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
+    for (long i = 0; i < n; i++) out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double flops(const struct ex_case *c) { return 2.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -41,14 +34,10 @@ static const struct ex_case cases[] = {
     {{10007}, .label = "a prime, many blocks"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) {
-    return count(&ex_current()->technique_case);
-}
+static double outputs(void) { return count(&ex_current()->technique_case); }
 
 /* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625) and
  * exchanges the rest by shuffles. A thread for each window: 3. */
@@ -68,8 +57,7 @@ END_TEST
 
 /* Warps that load 32 elements and write 30 windows start anywhere in a sector: 1.2. */
 START_TEST(writes_are_coalesced) {
-    ex_at_most_per("sectors_store", outputs() / 8, "sector of the output", 1.3,
-                   "each sector is written once");
+    ex_at_most_per("sectors_store", outputs() / 8, "sector of the output", 1.3, "each sector is written once");
 }
 END_TEST
 
@@ -80,8 +68,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, writes_are_coalesced);
 }
 
-EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 18}},
-         .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-three-loads");
+EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 18}}, .timed = {{1 << 22}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-three-loads");

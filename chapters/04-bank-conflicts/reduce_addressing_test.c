@@ -4,12 +4,8 @@
 
 enum { GROUP = 256 };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
-static size_t groups(const struct ex_case *c) {
-    return (count(c) + GROUP - 1) / GROUP;
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static size_t groups(const struct ex_case *c) { return (count(c) + GROUP - 1) / GROUP; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
@@ -17,12 +13,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (long i = 0; i < c->dim[0]; i++) sums[i / GROUP] += in[i];
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * (count(c) + groups(c));
-}
-static double flops(const struct ex_case *c) {
-    return count(c);
-}
+static double bytes(const struct ex_case *c) { return 4.0 * (count(c) + groups(c)); }
+static double flops(const struct ex_case *c) { return count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "sums", .role = EX_OUT, .type = EX_I32, .count = groups},
@@ -42,20 +34,14 @@ static const struct ex_case cases[] = {
     {{16384}, .label = "64 groups"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double technique_groups(void) {
-    return groups(&ex_current()->technique_case);
-}
+static double technique_groups(void) { return groups(&ex_current()->technique_case); }
 
 START_TEST(no_bank_conflicts) {
-    ex_at_most("bank_conflicts_load", 0,
-               "lanes of a warp that add neighbouring elements read neighbouring banks");
-    ex_at_most("bank_conflicts_store", 0,
-               "lanes of a warp that add neighbouring elements write neighbouring banks");
+    ex_at_most("bank_conflicts_load", 0, "lanes of a warp that add neighbouring elements read neighbouring banks");
+    ex_at_most("bank_conflicts_store", 0, "lanes of a warp that add neighbouring elements write neighbouring banks");
 }
 END_TEST
 
@@ -77,10 +63,8 @@ END_TEST
 /* Without a tree there are no conflicts either. */
 START_TEST(work_is_shared_by_the_group) {
     ex_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
-    ex_at_most_per("atomic_operations", technique_groups(), "group", 0,
-                   "the sum of a group needs no atomics");
-    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 0,
-                   "atomics on one word take turns");
+    ex_at_most_per("atomic_operations", technique_groups(), "group", 0, "the sum of a group needs no atomics");
+    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 0, "atomics on one word take turns");
 }
 END_TEST
 
@@ -91,8 +75,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, work_is_shared_by_the_group);
 }
 
-EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts",
-         .title = "A tree whose warps work or rest as a whole", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 16}}, .timed = {{1 << 22}},
-         .reference = reference, .bytes = bytes, .flops = flops,
+EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts", .title = "A tree whose warps work or rest as a whole",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{1 << 16}}, .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-modulo");

@@ -4,9 +4,7 @@
 
 enum { ROWS, COLS };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const int32_t *in = host[1];
@@ -16,9 +14,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         for (long col = 0; col < cols; col++) out[col * rows + row] = in[row * cols + col];
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count, .shape = {COLS + 1, ROWS + 1}},
@@ -41,9 +37,7 @@ static const struct ex_case cases[] = {
     {{129, 65}, .label = "one past powers of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole tiles as at
@@ -56,16 +50,15 @@ END_TEST
 
 START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(1.125,
-                        "the way through shared memory is there so that rows of `out` are written as rows");
+    ex_coalesced_stores(1.125, "the way through shared memory is there so that rows of `out` are written as rows");
 }
 END_TEST
 
 /* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for
  * one. */
 START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 32.0, "warp of elements",
-                   1.125, "32 lanes take 32 elements at a time");
+    ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 32.0, "warp of elements", 1.125,
+                   "32 lanes take 32 elements at a time");
 }
 END_TEST
 
@@ -76,8 +69,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, the_tile_is_read_once);
 }
 
-EXERCISE(transpose_padded, .chapter = "04-bank-conflicts",
-         .title = "A tile whose columns are as good as its rows", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 512}}, .timed = {{2048, 2048}},
-         .reference = reference, .bytes = bytes, .points = {.correctness = 20, .technique = 50, .speed = 30},
-         .tests = tests, .baseline = "1-tile");
+EXERCISE(transpose_padded, .chapter = "04-bank-conflicts", .title = "A tile whose columns are as good as its rows",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .technique_case = {{256, 512}}, .timed = {{2048, 2048}}, .reference = reference, .bytes = bytes,
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-tile");

@@ -4,9 +4,7 @@
 
 enum { ROWS, COLS };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS] * 4;
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS] * 4; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
@@ -17,9 +15,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             for (int f = 0; f < 4; f++) out[(col * rows + row) * 4 + f] = in[(row * cols + col) * 4 + f];
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -42,32 +38,28 @@ static const struct ex_case cases[] = {
     {{129, 65}, .label = "one past powers of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one. bank_conflicts
  * counts what is above. */
 START_TEST(no_bank_conflicts) {
-    ex_at_most("bank_conflicts_load", 0,
-               "lanes that are served together must read different banks, or the same word");
+    ex_at_most("bank_conflicts_load", 0, "lanes that are served together must read different banks, or the same word");
     ex_at_most("bank_conflicts_store", 0, "lanes that are served together must write different banks");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(1.125,
-                        "the way through shared memory is there so that rows of `out` are written as rows");
+    ex_coalesced_stores(1.125, "the way through shared memory is there so that rows of `out` are written as rows");
 }
 END_TEST
 
 /* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for
  * one. */
 START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 128.0, "warp of pixels",
-                   4.5, "32 lanes take 32 pixels at a time, in four pieces at most");
+    ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 128.0, "warp of pixels", 4.5,
+                   "32 lanes take 32 pixels at a time, in four pieces at most");
 }
 END_TEST
 
@@ -81,5 +73,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 256}},
          .timed = {{1024, 1024}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-members");
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-members");

@@ -4,17 +4,13 @@
 
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t one(const struct ex_case *c) {
     (void)c;
     return 1;
 }
 /* Of either sign, another one for each size. */
-static int32_t wanted(const struct ex_case *c) {
-    return (int32_t)(c->dim[0] % 13) - 6;
-}
+static int32_t wanted(const struct ex_case *c) { return (int32_t)(c->dim[0] % 13) - 6; }
 static double value(const struct ex_case *c, struct ex_rng *r) {
     (void)r;
     return wanted(c);
@@ -23,8 +19,7 @@ static double value(const struct ex_case *c, struct ex_rng *r) {
 /* A third of the elements, at random: a warp has both kinds. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *x = data, value = wanted(c);
-    for (size_t i = 0; i < count; i++)
-        x[i] = c->variant == ALL ? value : (int32_t)ex_range(r, value - 1, value + 1);
+    for (size_t i = 0; i < count; i++) x[i] = c->variant == ALL ? value : (int32_t)ex_range(r, value - 1, value + 1);
     for (size_t i = 0; c->variant == NONE && i < count; i++)
         if (x[i] == value) x[i] = value ^ INT32_MIN; /* as near as can be: one bit differs */
 }
@@ -35,12 +30,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (long i = 0; i < c->dim[0]; i++) *out += data[i] == wanted(c);
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return count(c);
-}
+static double bytes(const struct ex_case *c) { return 4.0 * count(c); }
+static double flops(const struct ex_case *c) { return count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "count", .role = EX_OUT, .type = EX_I32, .count = one},
@@ -62,14 +53,10 @@ static const struct ex_case cases[] = {
     {{65537}, ALL, "all equal, one past a power of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 /* One atomic for 256 elements or more. A naive atomicAdd(count, 1) is aggregated by today's compilers to one
  * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal element. */
@@ -78,9 +65,7 @@ static void adds_up_first(void) {
                    "a block of 256 or more adds up what it has found and comes to the counter once");
 }
 
-START_TEST(blocks_come_to_memory_once) {
-    adds_up_first();
-}
+START_TEST(blocks_come_to_memory_once) { adds_up_first(); }
 END_TEST
 
 /* The same crowd at a counter in shared memory is faster, not free. A version that leaves all of it in global
@@ -96,14 +81,10 @@ START_TEST(warps_come_to_shared_memory_once) {
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
-}
+START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements"); }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(8);
-}
+START_TEST(many_sms_work) { ex_many_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -116,8 +97,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them.
  */
-EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-global");
+EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
+         .timed = {{1 << 26}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-global");

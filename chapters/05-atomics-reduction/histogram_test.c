@@ -3,9 +3,7 @@
 
 enum { UNIFORM, SKEWED, CONSTANT, RAMP }; /* variants */
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t bins(const struct ex_case *c) {
     (void)c;
     return 256;
@@ -33,12 +31,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (long i = 0; i < c->dim[0]; i++) out[data[i]]++;
 }
 
-static double bytes(const struct ex_case *c) {
-    return (double)count(c) + 1024;
-}
-static double flops(const struct ex_case *c) {
-    return count(c);
-}
+static double bytes(const struct ex_case *c) { return (double)count(c) + 1024; }
+static double flops(const struct ex_case *c) { return count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "bins", .role = EX_OUT, .type = EX_I32, .count = bins},
@@ -59,14 +53,10 @@ static const struct ex_case cases[] = {
     {{262143}, .label = "one less than a power of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 /* A private histogram is added to the global one once a block: 256 atomics for some thousand elements. */
 static void private_bins(void) {
@@ -74,9 +64,7 @@ static void private_bins(void) {
                    "a block counts in shared memory and adds its 256 bins to the global ones at the end");
 }
 
-START_TEST(blocks_count_for_themselves) {
-    private_bins();
-}
+START_TEST(blocks_count_for_themselves) { private_bins(); }
 END_TEST
 
 /* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of each bin,
@@ -90,14 +78,10 @@ START_TEST(skewed_data_do_not_queue) {
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes");
-}
+START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes"); }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(32);
-}
+START_TEST(many_sms_work) { ex_many_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -111,6 +95,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 128 MB; what it costs to clear and to add up private bins is little beside that. */
 EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, and skewed data", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 27}, SKEWED, NULL},
-         .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-global");
+         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 27}, SKEWED, NULL}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
+         .baseline = "1-global");

@@ -3,9 +3,7 @@
 
 enum { BOTH, NEGATIVE, POSITIVE, LAST, FIRST, ALL_MINUS_INFINITY, TINY, MINUS_ZERO, PLUS_INFINITY };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t one(const struct ex_case *c) {
     (void)c;
     return 1;
@@ -33,12 +31,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         if (in[i] > *out) *out = in[i];
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return count(c);
-}
+static double bytes(const struct ex_case *c) { return 4.0 * count(c); }
+static double flops(const struct ex_case *c) { return count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = one},
@@ -65,23 +59,17 @@ static const struct ex_case cases[] = {
     {{300001}, NEGATIVE, "large, all negative"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 static void agrees_first(void) {
     ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
                    "a block of 256 or more finds its own largest and comes to the result once");
 }
 
-START_TEST(blocks_come_to_memory_once) {
-    agrees_first();
-}
+START_TEST(blocks_come_to_memory_once) { agrees_first(); }
 END_TEST
 
 /* A version that leaves all of it in global memory has nobody at the shared word, so the first limit is asked
@@ -97,14 +85,10 @@ START_TEST(warps_agree_by_shuffles) {
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
-}
+START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements"); }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(8);
-}
+START_TEST(many_sms_work) { ex_many_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -119,6 +103,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
  */
 EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and what nothing is",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-atomics");
+         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-atomics");

@@ -4,12 +4,8 @@
 
 enum { ROWS, COLS };
 
-static size_t rows(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS];
-}
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS];
-}
+static size_t rows(const struct ex_case *c) { return (size_t)c->dim[ROWS]; }
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
@@ -30,12 +26,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return c->dim[COLS] * EX_ROUND32 * magnitude;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * (count(c) + rows(c));
-}
-static double flops(const struct ex_case *c) {
-    return count(c);
-}
+static double bytes(const struct ex_case *c) { return 4.0 * (count(c) + rows(c)); }
+static double flops(const struct ex_case *c) { return count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "sums", .role = EX_OUT, .type = EX_F32, .count = rows},
@@ -58,43 +50,31 @@ static const struct ex_case cases[] = {
     {{1000, 3}, .label = "many short rows"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double technique_rows(void) {
-    return rows(&ex_current()->technique_case);
-}
+static double technique_rows(void) { return rows(&ex_current()->technique_case); }
 
 /* With shuffles: 5 a warp, one barrier for 8 warps, 8 words through shared memory. With a tree over 256
  * threads: 9 barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no barrier and no
  * shared memory. */
 START_TEST(warps_add_up_by_shuffles) {
-    ex_at_least_per("shuffles", technique_rows(), "row", 5,
-                    "five rounds of shuffles add up 32 lanes without memory");
-    ex_at_most_per("barriers", technique_rows(), "row", 16,
-                   "the warps of a block meet once, when each has its sum");
-    ex_at_most_per("shared_requests_load", technique_rows(), "row", 8,
-                   "one word a warp goes through shared memory");
+    ex_at_least_per("shuffles", technique_rows(), "row", 5, "five rounds of shuffles add up 32 lanes without memory");
+    ex_at_most_per("barriers", technique_rows(), "row", 16, "the warps of a block meet once, when each has its sum");
+    ex_at_most_per("shared_requests_load", technique_rows(), "row", 8, "one word a warp goes through shared memory");
 }
 END_TEST
 
 START_TEST(no_crowd_at_the_result) {
-    ex_at_most_per("atomic_operations", technique_rows(), "row", 1,
-                   "a row's sum is complete when it is stored");
+    ex_at_most_per("atomic_operations", technique_rows(), "row", 1, "a row's sum is complete when it is stored");
     ex_at_most_per("shared_atomic_operations", technique_rows(), "row", 8, "one atomic a warp at most");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring lanes add neighbouring elements of a row");
-}
+START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring lanes add neighbouring elements of a row"); }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(4);
-}
+START_TEST(many_sms_work) { ex_many_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -107,8 +87,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed with short rows, where the adding-up is a large part of the work: in rows of 1024 and more, all
  * versions wait for memory, the tree as well (the ladder has the figures). */
-EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add up without memory",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{128, 1024}}, .timed = {{1 << 18, 256}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add up without memory", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 1024}},
+         .timed = {{1 << 18, 256}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-tree");

@@ -6,13 +6,9 @@ enum { SIGNALS, LENGTH, DELAY = 40 };
 enum { OUT, IN }; /* arguments */
 enum { IN_PLACE = 1 };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[SIGNALS] * c->dim[LENGTH];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
 
-static int out_is_in(const struct ex_case *c) {
-    return c->variant == IN_PLACE ? IN + 1 : 0;
-}
+static int out_is_in(const struct ex_case *c) { return c->variant == IN_PLACE ? IN + 1 : 0; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[IN];
@@ -31,12 +27,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return arg == IN && c->variant != IN_PLACE ? 0 : 4 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double flops(const struct ex_case *c) { return 2.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out",
@@ -63,9 +55,7 @@ static const struct ex_case cases[] = {
     {{257, 130}, IN_PLACE, "out is in, three rounds of the ring"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* The most that blocks of whole warps reach on the device that is graded for, with 160 bytes of shared memory
@@ -93,14 +83,11 @@ START_TEST(accesses_are_coalesced) {
     ex_at_most("bank_conflicts", 0, "lane t keeps its ring in bank t mod 32");
     ex_at_most_per("thread_loads", count(&ex_current()->technique_case), "sample", 1,
                    "what was 40 samples ago is in shared memory, not in out");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory: use the shared one");
+    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory: use the shared one");
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(2);
-}
+START_TEST(many_sms_work) { ex_many_blocks(2); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -114,6 +101,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
  */
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{2048, 64}},
-         .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-blocks-of-32");
+         .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-blocks-of-32");

@@ -4,15 +4,9 @@
 
 enum { SIGNALS, LENGTH, FILTERS = 48 };
 
-static size_t count_out(const struct ex_case *c) {
-    return (size_t)c->dim[SIGNALS] * FILTERS;
-}
-static size_t count_in(const struct ex_case *c) {
-    return (size_t)c->dim[SIGNALS] * c->dim[LENGTH];
-}
-static size_t count_gain(const struct ex_case *c) {
-    return (size_t)c->dim[LENGTH] * FILTERS;
-}
+static size_t count_out(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * FILTERS; }
+static size_t count_in(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
+static size_t count_gain(const struct ex_case *c) { return (size_t)c->dim[LENGTH] * FILTERS; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1], *gain = host[2];
@@ -31,12 +25,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return (c->dim[LENGTH] + 1) * EX_ROUND32 * (c->dim[LENGTH] / 2.0 + 1);
 }
 
-static double bytes(const struct ex_case *c) {
-    return 4.0 * (count_out(c) + count_in(c) + count_gain(c));
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * FILTERS * count_in(c);
-}
+static double bytes(const struct ex_case *c) { return 4.0 * (count_out(c) + count_in(c) + count_gain(c)); }
+static double flops(const struct ex_case *c) { return 2.0 * FILTERS * count_in(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count_out},
@@ -56,14 +46,10 @@ static const struct ex_case cases[] = {
     {{1009, 13}, .label = "primes"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double samples(void) {
-    return count_in(&ex_current()->technique_case);
-}
+static double samples(void) { return count_in(&ex_current()->technique_case); }
 
 /* 48 sums, a sample, four gains and addresses: some 58 registers are needed. With 64 there is no spill; on an
  * H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound ptxas (13.0) takes 72: 3 blocks of
@@ -71,20 +57,17 @@ static double samples(void) {
 START_TEST(no_register_is_wasted) {
     ex_at_least("theoretical_occupancy", 0.99 * ex_occupancy(256, 64, 0),
                 "with at most 64 registers a thread, half of an SM's warps fit");
-    ex_at_most(
-        "spill_bytes", 0,
-        "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
+    ex_at_most("spill_bytes", 0,
+               "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
 }
 END_TEST
 
 START_TEST(nothing_is_spilled) {
-    ex_at_most(
-        "spill_bytes", 0,
-        "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
+    ex_at_most("spill_bytes", 0,
+               "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
     ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, too");
-    ex_at_most_per(
-        "shared_requests", samples() / 32, "warp-wide sample", 16,
-        "gains may come from shared memory, 12 vectors; sums that are kept there are spilled by hand");
+    ex_at_most_per("shared_requests", samples() / 32, "warp-wide sample", 16,
+                   "gains may come from shared memory, 12 vectors; sums that are kept there are spilled by hand");
 }
 END_TEST
 
@@ -96,9 +79,7 @@ START_TEST(each_sample_is_loaded_once) {
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(4);
-}
+START_TEST(many_sms_work) { ex_many_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -112,6 +93,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 16 blocks of 256 for each of an H200's 132 SMs: four rounds of four, or six of three. */
 EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 16}},
-         .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-no-bound");
+         .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-no-bound");

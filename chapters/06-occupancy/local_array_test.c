@@ -6,9 +6,7 @@
 
 enum { WIDTH = 7 };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
 /* Many equal values, and extreme ones. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
@@ -38,9 +36,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -60,14 +56,10 @@ static const struct ex_case cases[] = {
     {{10007}, .label = "a prime"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) {
-    return count(&ex_current()->technique_case);
-}
+static double outputs(void) { return count(&ex_current()->technique_case); }
 
 START_TEST(nothing_in_local_memory) {
     ex_at_most("local_requests", 0,
@@ -80,9 +72,8 @@ END_TEST
 /* The ends of the array, and of a block's tile, are some warps' only reasons to part: at most one warp of
  * eight. */
 START_TEST(no_branch_on_the_data) {
-    ex_at_most_per(
-        "divergent_branches", outputs() / 32, "warp of outputs", 0.5,
-        "lanes that each look for their own place wait for one another; fixed pairs need no branch");
+    ex_at_most_per("divergent_branches", outputs() / 32, "warp of outputs", 0.5,
+                   "lanes that each look for their own place wait for one another; fixed pairs need no branch");
 }
 END_TEST
 
@@ -95,9 +86,7 @@ START_TEST(sorted_in_registers) {
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(8);
-}
+START_TEST(many_sms_work) { ex_many_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -111,5 +100,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(local_array, .chapter = "06-occupancy", .title = "An array that stays in registers", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15}},
          .timed = {{1 << 24}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-insertion");
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-insertion");

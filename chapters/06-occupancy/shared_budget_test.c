@@ -3,12 +3,8 @@
 
 enum { N, ENTRIES };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[N];
-}
-static size_t entries(const struct ex_case *c) {
-    return (size_t)c->dim[ENTRIES];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
+static size_t entries(const struct ex_case *c) { return (size_t)c->dim[ENTRIES]; }
 
 static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *index = data;
@@ -23,9 +19,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (long i = 0; i < c->dim[N]; i++) out[i] = table[index[i]];
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c) + 4.0 * entries(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c) + 4.0 * entries(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -48,9 +42,7 @@ static const struct ex_case cases[] = {
     {{1003, 100003}, .label = "far too large a table"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* The indices are 0.125 sectors an element. From global memory, each look-up touches a sector of its
@@ -73,9 +65,7 @@ START_TEST(the_sm_is_full) {
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(32);
-}
+START_TEST(many_sms_work) { ex_many_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -86,7 +76,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 20, 16000}}, .timed = {{1 << 23, 16000}}, .reference = reference,
-         .bytes = bytes, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
-         .baseline = "1-gather");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 16000}},
+         .timed = {{1 << 23, 16000}}, .reference = reference, .bytes = bytes,
+         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-gather");

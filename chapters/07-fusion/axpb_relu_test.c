@@ -4,12 +4,8 @@
 
 enum { OUT, X };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
-static int out_is_x(const struct ex_case *c) {
-    return c->variant == 1 ? X + 1 : 0;
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static int out_is_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
 static double factor(const struct ex_case *c, struct ex_rng *r) {
     (void)c;
     return (float)ex_uniform(r, -3, 3);
@@ -31,12 +27,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return arg == X && c->variant != 1 ? 0 : 9 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double flops(const struct ex_case *c) { return 2.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .alias = out_is_x},
@@ -57,14 +49,10 @@ static const struct ex_case cases[] = {
     {{65537}, 1, "out is x, one past a power of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 START_TEST(one_kernel) {
     ex_at_most("launches", 1, "a value that is in a register can be scaled, shifted and cut off there");
@@ -80,9 +68,7 @@ START_TEST(once_in_once_out) {
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(8);
-}
+START_TEST(many_sms_work) { ex_many_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -95,5 +81,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
          .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-three-kernels");
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-three-kernels");

@@ -7,12 +7,8 @@ enum { PLAIN, OFFSET, CONSTANT }; /* variants */
 
 static const double epsilon = 1e-5f;
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS];
-}
-static size_t count_cols(const struct ex_case *c) {
-    return (size_t)c->dim[COLS];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
+static size_t count_cols(const struct ex_case *c) { return (size_t)c->dim[COLS]; }
 
 /* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares.
  */
@@ -66,28 +62,18 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     (void)arg;
     size_t cols = count_cols(c);
     if (index % cols == 0) row = measure(c, host, (long)(index / cols));
-    double gamma = fabs(((float *)host[GAMMA])[index % cols]),
-           beta = fabs(((float *)host[BETA])[index % cols]);
+    double gamma = fabs(((float *)host[GAMMA])[index % cols]), beta = fabs(((float *)host[BETA])[index % cols]);
     double sum = ((double)cols / 32 + 10) * EX_ROUND32,
            absolute = (sum + 2 * EX_ROUND32) * row.magnitude / row.deviation;
     return gamma * absolute + 2 * sum * (fabs(want) + beta) + 8 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 12.0 * count(c) + 8.0 * count_cols(c);
-}
-static double flops(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 12.0 * count(c) + 8.0 * count_cols(c); }
+static double flops(const struct ex_case *c) { return 8.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "x",
-     .role = EX_IN,
-     .type = EX_F32,
-     .count = count,
-     .fill = fill_x,
-     .shape = {ROWS + 1, COLS + 1}},
+    {.name = "x", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill_x, .shape = {ROWS + 1, COLS + 1}},
     {.name = "residual",
      .role = EX_IN,
      .type = EX_F32,
@@ -113,14 +99,10 @@ static const struct ex_case cases[] = {
     {{1, 30011}, .label = "a row that fits no shared memory"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 /* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four kernels: 7,
  * and 2 stored. */
@@ -128,16 +110,12 @@ START_TEST(everything_is_read_once) {
     ex_at_most("launches", 1, "a row is a block's business from beginning to end");
     ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 4.25,
                    "x, residual, gamma and beta, and nothing a second time");
-    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625,
-                   "only the result is stored");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625, "only the result is stored");
+    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(4);
-}
+START_TEST(many_sms_work) { ex_many_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -146,8 +124,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}},
-         .timed = {{16384, 1024}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-four-kernels");
+EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}}, .timed = {{16384, 1024}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-four-kernels");

@@ -1,9 +1,7 @@
 /* scale_add_test.c — out = a * x + y; graded on what moves between the kernels. */
 #include "common/exercise_fill.h"
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static double factor(const struct ex_case *c, struct ex_rng *r) {
     (void)c;
     return (float)ex_uniform(r, -3, 3);
@@ -21,12 +19,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return 7 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 12.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 12.0 * count(c); }
+static double flops(const struct ex_case *c) { return 2.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -46,18 +40,12 @@ static const struct ex_case cases[] = {
     {{65537}, .label = "one past a power of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
-START_TEST(one_kernel) {
-    ex_at_most("launches", 1, "what a kernel has computed can be used in the same kernel");
-}
+START_TEST(one_kernel) { ex_at_most("launches", 1, "what a kernel has computed can be used in the same kernel"); }
 END_TEST
 
 START_TEST(nothing_in_between) {
@@ -69,9 +57,7 @@ START_TEST(nothing_in_between) {
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(8);
-}
+START_TEST(many_sms_work) { ex_many_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -81,8 +67,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
-         .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-two-kernels");
+EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}}, .timed = {{1 << 24}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-two-kernels");

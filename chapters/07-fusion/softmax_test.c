@@ -4,9 +4,7 @@
 enum { ROWS, COLS };
 enum { PLAIN, LARGE, EQUAL, RISING, FALLING, BELOW }; /* variants */
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[ROWS] * c->dim[COLS];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
@@ -41,21 +39,12 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return want * EX_ROUND32 * (4.0 * c->dim[COLS] + 3 * 90 + 16) + 0x1p-125;
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 4.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double flops(const struct ex_case *c) { return 4.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "in",
-     .role = EX_IN,
-     .type = EX_F32,
-     .count = count,
-     .fill = fill,
-     .shape = {ROWS + 1, COLS + 1}},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill, .shape = {ROWS + 1, COLS + 1}},
     {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
     {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
 };
@@ -76,14 +65,10 @@ static const struct ex_case cases[] = {
     {{1, 70001}, .label = "a row that fits no shared memory"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) {
-    return count(&ex_current()->technique_case);
-}
+static double elements(void) { return count(&ex_current()->technique_case); }
 
 /* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that finds
  * maximum and sum and the one that divides. Sectors are counted, since vectors would load four elements at
@@ -92,16 +77,12 @@ START_TEST(a_row_is_read_once) {
     ex_at_most("launches", 1, "a row is a block's business from beginning to end");
     ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 1.0625,
                    "a row that stays on the chip is read once");
-    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625,
-                   "the result is written once");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625, "the result is written once");
+    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(4);
-}
+START_TEST(many_sms_work) { ex_many_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -110,8 +91,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}},
-         .timed = {{16384, 1024}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-three-kernels");
+EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}}, .timed = {{16384, 1024}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-three-kernels");

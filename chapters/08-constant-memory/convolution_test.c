@@ -3,12 +3,8 @@
 
 enum { N, RADIUS };
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[N];
-}
-static size_t taps(const struct ex_case *c) {
-    return 2 * (size_t)c->dim[RADIUS] + 1;
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
+static size_t taps(const struct ex_case *c) { return 2 * (size_t)c->dim[RADIUS] + 1; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1], *filter = host[2];
@@ -27,12 +23,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return (taps(c) + 1.0) * EX_ROUND32 * (taps(c) / 2.0 + 1);
 }
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c) + 4.0 * taps(c);
-}
-static double flops(const struct ex_case *c) {
-    return 2.0 * count(c) * taps(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c) + 4.0 * taps(c); }
+static double flops(const struct ex_case *c) { return 2.0 * count(c) * taps(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -55,17 +47,11 @@ static const struct ex_case cases[] = {
     {{4097, 64}, .label = "the longest filter, many blocks"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) {
-    return count(&ex_current()->technique_case);
-}
-static double products(void) {
-    return outputs() * taps(&ex_current()->technique_case);
-}
+static double outputs(void) { return count(&ex_current()->technique_case); }
+static double products(void) { return outputs() * taps(&ex_current()->technique_case); }
 
 /* From global memory, each product loads an element and a tap: 2. From constant memory, or with a tile of the
  * input: 1 or less. */
@@ -89,9 +75,7 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) {
-    ex_many_blocks(8);
-}
+START_TEST(many_sms_work) { ex_many_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -103,8 +87,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: 128 MB in and out, so that the launch is little beside them. */
-EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 15, 16}}, .timed = {{1 << 24, 16}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15, 16}},
+         .timed = {{1 << 24, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-global");

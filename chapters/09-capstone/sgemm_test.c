@@ -12,8 +12,7 @@ static double beta(const struct ex_case *c, struct ex_rng *r) {
 
 /* With beta = 0, C must not be read: it is full of NaNs. */
 static void fill_c(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
+    for (size_t i = 0; i < count; i++) ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
@@ -30,9 +29,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return scale * ex_gemm_tolerance(c, host, arg, index, want) + 3 * EX_ROUND32 * (fabs(want) + keep);
 }
 
-static double bytes(const struct ex_case *c) {
-    return ex_gemm_bytes(c) + 4.0 * ex_gemm_c(c);
-}
+static double bytes(const struct ex_case *c) { return ex_gemm_bytes(c) + 4.0 * ex_gemm_c(c); }
 
 static const struct ex_arg args[] = {
     {.name = "c", .role = EX_INOUT, .type = EX_F32, .count = ex_gemm_c, .fill = fill_c, .shape = {1, 3}},
@@ -62,14 +59,10 @@ static const struct ex_case cases[] = {
     {{33, 9, 37}, ALPHA_ZERO, "alpha = 0: C is scaled"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) {
-    return ex_gemm_products(&ex_current()->technique_case);
-}
+static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 
 /* A version without tiles would pass any limit on what tiles cost. */
 static void uses_tiles(void) {
@@ -92,8 +85,7 @@ START_TEST(values_are_shared_in_registers) {
     uses_tiles();
     ex_at_most_per("shared_requests_load", products() / 32, "warp-wide product", 0.0625,
                    "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
     ex_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");
 }
 END_TEST
@@ -132,7 +124,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
  * kernel and not the last wave; k is long enough that C (8 us in and out) is little beside the arithmetic
  * (132 us). */
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}},
-         .timed = {{1536, 1024, 2816}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = ex_gemm_flops, .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests,
-         .baseline = "1-naive");
+         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-naive");

@@ -60,8 +60,7 @@ bool book_open(struct err *e) {
     if (text_ends(build, "/tests")) *strrchr(build, '/') = 0; /* build/tests/unit */
     char cwd[PATH_MAX];
     if (climb(build) || (getcwd(cwd, sizeof cwd) && climb(cwd))) return true;
-    return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder",
-                   build);
+    return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder", build);
 }
 
 unsigned book_count(void) {
@@ -87,8 +86,7 @@ const char *book_id(const struct exercise *ex) {
 /* "02-coalescing", "coalescing" and "02" all name the chapter. */
 static bool names_chapter(const struct exercise *ex, const char *s, size_t n) {
     const char *dash = strchr(ex->chapter, '-'), *slug = dash ? dash + 1 : ex->chapter;
-    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) ||
-           (strlen(slug) == n && !strncmp(slug, s, n)) ||
+    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) || (strlen(slug) == n && !strncmp(slug, s, n)) ||
            (dash && (size_t)(dash - ex->chapter) == n && !strncmp(ex->chapter, s, n));
 }
 
@@ -126,8 +124,8 @@ static void unknown(const char *name, struct err *e) {
     }
     struct buf clean = {0};
     text_name(&clean, name);
-    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)",
-            buf_str(&clean), near ? "; did you mean " : "", near ? book_id(near) : "", near ? "?" : "");
+    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)", buf_str(&clean),
+            near ? "; did you mean " : "", near ? book_id(near) : "", near ? "?" : "");
     buf_free(&clean);
 }
 
@@ -186,8 +184,7 @@ char **book_files(const char *folder, const char *prefix, const char *suffix) {
     unsigned n = 0;
     DIR *d = opendir(folder);
     for (struct dirent *entry; d && (entry = readdir(d));) {
-        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) ||
-            !text_ends(entry->d_name, suffix))
+        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) || !text_ends(entry->d_name, suffix))
             continue;
         list = xrealloc(list, (n + 2) * sizeof *list);
         list[n++] = xstrdup(entry->d_name);

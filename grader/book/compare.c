@@ -19,11 +19,11 @@ static double load_float(enum ex_type t, const void *p) {
 
 static int64_t load_integer(enum ex_type t, const void *p) {
     switch (t) {
-#define X(id, type, name)                                                                                    \
-    case id: {                                                                                               \
-        type x;                                                                                              \
-        memcpy(&x, p, sizeof x);                                                                             \
-        return (int64_t)x;                                                                                   \
+#define X(id, type, name)        \
+    case id: {                   \
+        type x;                  \
+        memcpy(&x, p, sizeof x); \
+        return (int64_t)x;       \
     }
         EX_TYPES(X)
 #undef X
@@ -69,8 +69,7 @@ static bool right(const struct view *v, size_t i) {
 
 static void print_index(const struct view *v, size_t index, struct buf *out) {
     size_t extent[EX_DIMS], n = 0, product = 1;
-    for (; n < EX_DIMS && v->a->shape[n]; n++)
-        product *= extent[n] = (size_t)v->p->c->dim[v->a->shape[n] - 1];
+    for (; n < EX_DIMS && v->a->shape[n]; n++) product *= extent[n] = (size_t)v->p->c->dim[v->a->shape[n] - 1];
     if (n < 2 || product != v->o->count) {
         buf_printf(out, "%s[%zu]", v->a->name, index);
         return;
@@ -91,13 +90,12 @@ static void print_value(enum ex_type t, const void *data, struct buf *out) {
 
 static void print_wrong(const struct view *v, size_t i, struct buf *out) {
     struct buf place = {0}, got = {0}, want = {0};
-    bool untouched = v->a->role == EX_OUT && !memcmp(element(v->o->after, v, i), element(v->o->before, v, i),
-                                                     ex_type_bytes(v->a->type));
+    bool untouched = v->a->role == EX_OUT &&
+                     !memcmp(element(v->o->after, v, i), element(v->o->before, v, i), ex_type_bytes(v->a->type));
     print_index(v, i, &place);
     if (untouched) buf_puts(&got, "nothing was written");
     else print_value(v->a->type, element(v->o->after, v, i), &got);
-    double wide =
-        is_float(v->a->type) ? ((const double *)v->o->want)[i] : (double)((const int64_t *)v->o->want)[i];
+    double wide = is_float(v->a->type) ? ((const double *)v->o->want)[i] : (double)((const int64_t *)v->o->want)[i];
     if (is_float(v->a->type)) buf_printf(&want, v->a->type == EX_F32 ? "%.9g" : "%.17g", wide);
     else buf_printf(&want, "%" PRId64, ((const int64_t *)v->o->want)[i]);
     buf_printf(out, "\n  %-18s got %-20s want %-18s", buf_str(&place), buf_str(&got), buf_str(&want));

@@ -34,8 +34,7 @@ static bool drain(int fd, struct buf *out) {
 static bool from_git(const struct exercise *ex, struct buf *out) {
     char object[512];
     snprintf(object, sizeof object, "HEAD:./chapters/%s/%s.cu", ex->chapter, ex->name);
-    char *argv[] = {"git",  "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file", "blob",
-                    object, NULL};
+    char *argv[] = {"git", "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file", "blob", object, NULL};
     int fds[2];
     pid_t pid;
     if (pipe2(fds, O_CLOEXEC) < 0) return false;

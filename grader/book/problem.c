@@ -30,8 +30,8 @@ void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, uns
     for (int i = 0; i < 4; i++) {
         r->s[i] = 0;
         for (int j = 0; j < 16; j++)
-            r->s[i] = r->s[i] << 4 |
-                      (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0' : hex[i * 16 + j] - 'a' + 10);
+            r->s[i] =
+                r->s[i] << 4 | (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0' : hex[i * 16 + j] - 'a' + 10);
     }
 }
 
@@ -113,11 +113,11 @@ void problem_close(struct problem *p) { arena_free(&p->arena); }
 
 static void store_scalar(enum ex_type t, void *to, double v) {
     switch (t) {
-#define X(id, type, name)                                                                                    \
-    case id: {                                                                                               \
-        type x = (type)v;                                                                                    \
-        memcpy(to, &x, sizeof x);                                                                            \
-        break;                                                                                               \
+#define X(id, type, name)         \
+    case id: {                    \
+        type x = (type)v;         \
+        memcpy(to, &x, sizeof x); \
+        break;                    \
     }
         EX_TYPES(X)
 #undef X
@@ -137,10 +137,11 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r) {
 static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n) {
     bool is_float = t == EX_F32 || t == EX_F64, is_unsigned = t == EX_U8 || t == EX_U32 || t == EX_U64;
     switch (t) {
-#define X(id, type, name)                                                                                    \
-    case id:                                                                                                 \
-        for (size_t i = 0; i < n; i++)                                                                       \
-            ((type *)data)[i] = is_float ? (type)ex_uniform(r, -1, 1) : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
+#define X(id, type, name)                                                                               \
+    case id:                                                                                            \
+        for (size_t i = 0; i < n; i++)                                                                  \
+            ((type *)data)[i] =                                                                         \
+                is_float ? (type)ex_uniform(r, -1, 1) : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
         break;
         EX_TYPES(X)
 #undef X
@@ -180,12 +181,12 @@ static void copy_wide(enum ex_type t, const void *from, void *to, size_t n) {
     double *d = to;
     int64_t *w = to;
     switch (t) {
-#define X(id, type, name)                                                                                    \
-    case id:                                                                                                 \
-        for (size_t i = 0; i < n; i++) {                                                                     \
-            if (is_float) d[i] = (double)((const type *)from)[i];                                            \
-            else w[i] = (int64_t)((const type *)from)[i];                                                    \
-        }                                                                                                    \
+#define X(id, type, name)                                         \
+    case id:                                                      \
+        for (size_t i = 0; i < n; i++) {                          \
+            if (is_float) d[i] = (double)((const type *)from)[i]; \
+            else w[i] = (int64_t)((const type *)from)[i];         \
+        }                                                         \
         break;
         EX_TYPES(X)
 #undef X

@@ -48,7 +48,7 @@ static void done(void *user, unsigned i, bool ok, const char *data, size_t size)
 }
 
 bool class_grade_many(const struct many_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
-                struct result *results, struct err *e) {
+                      struct result *results, struct err *e) {
     struct grade_options each = *o;
     each.progress = NULL;
     jobs = parallel_jobs(jobs);

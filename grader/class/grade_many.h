@@ -11,4 +11,4 @@ struct many_item {
 };
 /* `results` has room for `n`; each is the caller's to free. An item whose process died is V_IE. */
 bool class_grade_many(const struct many_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
-                struct result *results, struct err *e);
+                      struct result *results, struct err *e);

@@ -109,10 +109,8 @@ static bool take_data(struct reader *r, bool keep, struct buf *out, bool *whole)
         if (n < 0) return refuse("it is damaged, or of a kind that is not read");
         r->unpacked += (uint64_t)n;
         if (!within_limits(r)) return false;
-        if (!keep || out->size + (size_t)n > INTAKE_FILE_BYTES)
-            *whole = false;
-        else
-            buf_add(out, chunk, (size_t)n);
+        if (!keep || out->size + (size_t)n > INTAKE_FILE_BYTES) *whole = false;
+        else buf_add(out, chunk, (size_t)n);
     }
     return true;
 }
@@ -124,12 +122,9 @@ static bool take_entry(struct reader *r, struct archive_entry *entry) {
     if (++r->entries > INTAKE_ENTRIES) return refuse("it has more than 4096 entries");
     if (!path || archive_entry_filetype(entry) == AE_IFDIR) return true;
     bool link = archive_entry_hardlink(entry) || archive_entry_symlink(entry), keep = false, whole = false;
-    if (!is_tame(path))
-        note(path, "left out: a path that leads out of the submission");
-    else if (link || archive_entry_filetype(entry) != AE_IFREG)
-        note(path, "left out: a link or no regular file");
-    else
-        keep = r->wants(r->user, path);
+    if (!is_tame(path)) note(path, "left out: a path that leads out of the submission");
+    else if (link || archive_entry_filetype(entry) != AE_IFREG) note(path, "left out: a link or no regular file");
+    else keep = r->wants(r->user, path);
     struct buf data = {0};
     bool ok = take_data(r, keep, &data, &whole);
     if (ok && keep && !whole) note(path, "left out: larger than 1 MiB");
@@ -142,13 +137,11 @@ static int read_archive(void *data) {
     struct reader *r = data;
     struct archive *a = r->archive = archive_read_new();
     struct archive_entry *entry;
-    archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a),
-        archive_read_support_filter_xz(a);
+    archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a), archive_read_support_filter_xz(a);
     archive_read_support_filter_zstd(a);
     archive_read_support_format_tar(a), archive_read_support_format_zip(a);
     lseek(IN, 0, SEEK_SET);
-    if (archive_read_open_fd(a, IN, 65536) != ARCHIVE_OK)
-        return refuse("it is no archive of a kind that is read"), 0;
+    if (archive_read_open_fd(a, IN, 65536) != ARCHIVE_OK) return refuse("it is no archive of a kind that is read"), 0;
     for (;;) {
         int status = archive_read_next_header(a, &entry);
         if (status == ARCHIVE_EOF) break;
@@ -170,8 +163,7 @@ static void keep_file(struct intake *in, const char *path, size_t npath, const c
         if (!strcmp(in->files[i].path, name)) {
             struct buf shown = {0};
             text_name(&shown, name);
-            buf_printf(&in->notes, "%s: left out: the archive has it twice, the first one counts\n",
-                       buf_str(&shown));
+            buf_printf(&in->notes, "%s: left out: the archive has it twice, the first one counts\n", buf_str(&shown));
             buf_free(&shown);
             return;
         }
@@ -199,8 +191,7 @@ static bool unpack(const char *at, const char *end, struct intake *in, struct er
             return false;
         }
         if (kind == 'F') keep_file(in, at, name, at + name, size);
-        if (kind == 'N' && in->notes.size < 4096)
-            text_clean(&in->notes, at, name, 1024), buf_puts(&in->notes, "\n");
+        if (kind == 'N' && in->notes.size < 4096) text_clean(&in->notes, at, name, 1024), buf_puts(&in->notes, "\n");
         at += name + size;
     }
     return at == end || err_set(e, ERR_INPUT, "reading it went wrong");

@@ -53,8 +53,7 @@ static void wait_one(struct item *items, unsigned started) {
     int status;
     pid_t pid = wait(&status);
     for (unsigned i = 0; pid > 0 && i < started; i++)
-        if (items[i].pid == pid)
-            items[i].ended = true, items[i].ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        if (items[i].pid == pid) items[i].ended = true, items[i].ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static void hand_over(struct item *it, unsigned i, parallel_done *done, void *user) {
@@ -67,8 +66,7 @@ static void hand_over(struct item *it, unsigned i, parallel_done *done, void *us
     buf_free(&data);
 }
 
-bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done *done, void *user,
-                  struct err *e) {
+bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done *done, void *user, struct err *e) {
     struct item *items = xcalloc(n, sizeof *items);
     unsigned started = 0, ended = 0, handed = 0;
     bool ok = true;
@@ -80,8 +78,7 @@ bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done 
         if (ended < started) wait_one(items, started);
         ended = 0;
         for (unsigned i = 0; i < started; i++) ended += items[i].ended;
-        for (; handed < started && items[handed].ended; handed++)
-            hand_over(&items[handed], handed, done, user);
+        for (; handed < started && items[handed].ended; handed++) hand_over(&items[handed], handed, done, user);
     }
     free(items);
     return ok;

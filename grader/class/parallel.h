@@ -12,5 +12,4 @@ typedef void parallel_work(void *user, unsigned i, struct buf *out);
 typedef void parallel_done(void *user, unsigned i, bool ok, const char *data, size_t size);
 
 unsigned parallel_jobs(unsigned wanted); /* 0 = one for each core */
-bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done *done, void *user,
-                  struct err *e);
+bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done *done, void *user, struct err *e);

@@ -136,8 +136,8 @@ static void take_student(struct batch *b, int folder, const char *name) {
     }
     for (unsigned i = 0; (is_folder || is_file) && b->list[i]; i++) {
         struct entry *e = add(b, buf_str(&shown), b->list[i]);
-        e->found = is_folder ? read_exercise(folder, name, b->list[i], &e->source)
-                             : read_beneath(folder, name, &e->source);
+        e->found =
+            is_folder ? read_exercise(folder, name, b->list[i], &e->source) : read_beneath(folder, name, &e->source);
     }
     buf_free(&shown);
 }
@@ -148,10 +148,9 @@ static bool take_path(struct batch *b, const char *path, struct err *e) {
     if (stat(path, &st) < 0) return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) return take_folder(b, path, e);
     if (!intake_is_archive(path) && !(text_ends(path, ".cu") && b->o->exercise))
-        return err_set(
-            e, ERR_INPUT,
-            "%s: neither a folder nor an archive (.zip, .tar.gz and the like); a .cu file takes --exercise",
-            path);
+        return err_set(e, ERR_INPUT,
+                       "%s: neither a folder nor an archive (.zip, .tar.gz and the like); a .cu file takes --exercise",
+                       path);
     char above[PATH_MAX];
     snprintf(above, sizeof above, "%s", path);
     char *slash = strrchr(above, '/');
@@ -178,17 +177,13 @@ static void drop_unused(struct batch *b) {
     unsigned kept = 0;
     for (unsigned i = 0; i < b->n; i++) {
         bool used = false;
-        for (unsigned k = 0; k < b->n; k++)
-            used |= b->entries[k].ex == b->entries[i].ex && b->entries[k].found;
-        used |=
-            b->entries[i].refused && b->entries[i].ex == b->list[0]; /* one row says that it was refused */
+        for (unsigned k = 0; k < b->n; k++) used |= b->entries[k].ex == b->entries[i].ex && b->entries[k].found;
+        used |= b->entries[i].refused && b->entries[i].ex == b->list[0]; /* one row says that it was refused */
         b->entries[i].result.ex = used ? b->entries[i].ex : NULL;
     }
     for (unsigned i = 0; i < b->n; i++) {
-        if (b->entries[i].result.ex)
-            b->entries[kept++] = b->entries[i];
-        else
-            free(b->entries[i].student), free((char *)b->entries[i].refused), buf_free(&b->entries[i].source);
+        if (b->entries[i].result.ex) b->entries[kept++] = b->entries[i];
+        else free(b->entries[i].student), free((char *)b->entries[i].refused), buf_free(&b->entries[i].source);
     }
     b->n = kept;
 }
@@ -224,9 +219,7 @@ static void csv_cell(struct buf *out, const char *s) {
     buf_puts(out, "\"");
 }
 
-static const char *code_of(const struct entry *e) {
-    return e->found ? verdict_code(e->result.verdict) : "-";
-}
+static const char *code_of(const struct entry *e) { return e->found ? verdict_code(e->result.verdict) : "-"; }
 
 static void first_reason(const struct result *r, struct buf *out) {
     const char *why = r->message ? r->message : "";
@@ -237,9 +230,7 @@ static void first_reason(const struct result *r, struct buf *out) {
     buf_printf(out, "%.*s", (int)strcspn(why, "\n"), why);
 }
 
-static const char *nothing(const struct entry *e) {
-    return e->refused ? e->refused : "nothing handed in";
-}
+static const char *nothing(const struct entry *e) { return e->refused ? e->refused : "nothing handed in"; }
 
 static void write_csv(const struct batch *b, struct buf *out) {
     buf_puts(out, "student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail\r\n");
@@ -249,13 +240,11 @@ static void write_csv(const struct batch *b, struct buf *out) {
         if (e->found) first_reason(&e->result, &why);
         csv_cell(out, e->student);
         buf_printf(out, ",\"%s\",%s,", book_id(e->ex), code_of(e));
-        if (!e->found || verdict_scored(e->result.verdict))
-            buf_printf(out, "%.1f", e->found ? e->result.score : 0.0);
+        if (!e->found || verdict_scored(e->result.verdict)) buf_printf(out, "%.1f", e->found ? e->result.score : 0.0);
         buf_puts(out, ",100.0,");
         if (e->found && e->result.speed.valid)
             buf_printf(out, "%s,%.4f,", e->result.speed.kind, e->result.speed.vs_solution);
-        else
-            buf_puts(out, ",,");
+        else buf_puts(out, ",,");
         csv_cell(out, e->found ? buf_str(&why) : nothing(e));
         buf_printf(out, ",\"%s\"", jail_tier());
         buf_puts(out, "\r\n");
@@ -279,8 +268,7 @@ static void write_json(const struct batch *b, struct buf *out) {
         json_t *student = report_json(results, n, b->o->devices[0], b->o->seed);
         json_object_del(student, "schema"), json_object_del(student, "seed");
         json_object_set_new(student, "student", json_string(b->entries[i].student));
-        if (b->entries[i].refused)
-            json_object_set_new(student, "refused", json_string(b->entries[i].refused));
+        if (b->entries[i].refused) json_object_set_new(student, "refused", json_string(b->entries[i].refused));
         json_array_append_new(list, student);
         free(results);
     }
@@ -297,10 +285,8 @@ static void write_text(const struct batch *b, struct buf *out) {
     for (unsigned i = 0; i < b->n; i++) {
         const struct entry *e = &b->entries[i];
         struct buf why = {0};
-        if (e->found)
-            first_reason(&e->result, &why);
-        else
-            buf_puts(&why, nothing(e));
+        if (e->found) first_reason(&e->result, &why);
+        else buf_puts(&why, nothing(e));
         buf_printf(out, "%-24.24s %-32s %-8s %6.1f  %.80s\n", e->student, book_id(e->ex), code_of(e),
                    e->found ? e->result.score : 0.0, buf_str(&why));
         buf_free(&why);
@@ -321,17 +307,13 @@ static bool batch(struct batch *b, struct buf *out, struct err *e) {
         if (!take_path(b, b->o->names[i], e)) return false;
     drop_unused(b);
     if (!b->n)
-        return err_set(
-            e, ERR_INPUT,
-            "no submissions found: batch wants folders or archives of students, each with files such as "
-            "02-coalescing/transpose.cu");
+        return err_set(e, ERR_INPUT,
+                       "no submissions found: batch wants folders or archives of students, each with files such as "
+                       "02-coalescing/transpose.cu");
     if (!grade_found(b, e)) return false;
-    if (b->o->format == FORMAT_JSON)
-        write_json(b, out);
-    else if (b->o->format == FORMAT_CSV)
-        write_csv(b, out);
-    else
-        write_text(b, out);
+    if (b->o->format == FORMAT_JSON) write_json(b, out);
+    else if (b->o->format == FORMAT_CSV) write_csv(b, out);
+    else write_text(b, out);
     return cli_deliver(b->o, out, e);
 }
 

@@ -17,8 +17,7 @@ static bool find_hint(const char *text, unsigned n, struct buf *out) {
     snprintf(heading, sizeof heading, "## Hint %u", n);
     const char *at = text;
     size_t length = strlen(heading);
-    while ((at = strstr(at, heading)) &&
-           ((at != text && at[-1] != '\n') || (at[length] >= '0' && at[length] <= '9')))
+    while ((at = strstr(at, heading)) && ((at != text && at[-1] != '\n') || (at[length] >= '0' && at[length] <= '9')))
         at++;
     if (!at) return false;
     at += strcspn(at, "\n");
@@ -98,8 +97,7 @@ static bool reset(const struct exercise *ex, struct err *e) {
     if (ok && same) printf("%s is as it came; nothing to do\n", path);
     else if (ok && had) ok = back_up(path, &mine, backup, sizeof backup, e);
     if (ok && !same) ok = file_write(path, skeleton.data, skeleton.size, e);
-    if (ok && !same && had)
-        printf("%s is as it came again; your version is in %s\n", path, path_base(backup));
+    if (ok && !same && had) printf("%s is as it came again; your version is in %s\n", path, path_base(backup));
     if (ok && !had) printf("%s restored\n", path);
     buf_free(&skeleton), buf_free(&mine);
     return ok;

@@ -10,7 +10,10 @@
 #include <string.h>
 
 /* {in the template, in the book}; %1$s is the chapter, %2$s the exercise. */
-static const struct { const char *from, *to; bool shared; } files[] = {
+static const struct {
+    const char *from, *to;
+    bool shared;
+} files[] = {
     {"exercise.cu", "chapters/%1$s/%2$s.cu", false},
     {"test.c", "chapters/%1$s/%2$s_test.c", false},
     {"task.md", "chapters/%1$s/%2$s.md", false},
@@ -32,8 +35,11 @@ static bool split(const char *id, char *chapter, char *name, size_t size, struct
     bool ok = slash && (size_t)(slash - id) < size && strlen(slash + 1) < size && isdigit((unsigned char)id[0]) &&
               isdigit((unsigned char)id[1]) && id[2] == '-' && islower((unsigned char)slash[1]);
     for (const char *p = id; ok && p < slash; p++) ok = isalnum((unsigned char)*p) || *p == '-';
-    for (const char *p = ok ? slash + 1 : ""; *p; p++) ok = ok && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_');
-    if (!ok) return err_set(e, ERR_INPUT, "`%s` is no name for an exercise: NN-chapter/exercise, such as 10-sorting/merge_sort", id);
+    for (const char *p = ok ? slash + 1 : ""; *p; p++)
+        ok = ok && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_');
+    if (!ok)
+        return err_set(e, ERR_INPUT,
+                       "`%s` is no name for an exercise: NN-chapter/exercise, such as 10-sorting/merge_sort", id);
     snprintf(chapter, size, "%.*s", (int)(slash - id), id);
     snprintf(name, size, "%s", slash + 1);
     return true;

@@ -24,8 +24,8 @@ static bool touched(const struct exercise *ex, const struct result *r) {
 
 static void progress_base(void *user, const char *path) { progress_show(user, path_base(path)); }
 
-static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex,
-                      struct result *r, struct err *e) {
+static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex, struct result *r,
+                      struct err *e) {
     struct grade_options go = options_grade(o, d);
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(ex));
@@ -35,21 +35,19 @@ static bool grade_one(const struct options *o, const struct gpu_device *d, const
     return false;
 }
 
-static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched,
-                               struct buf *out) {
+static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched, struct buf *out) {
     for (unsigned i = 0; i < n; i++) {
         if (results[i].verdict == V_AC || touched(results[i].ex, &results[i])) continue;
         buf_printf(out,
                    "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
                    "then\n  build/grader run %s\n",
-                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
-                   results[i].ex->name);
+                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name, results[i].ex->name);
         return;
     }
 }
 
-static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results,
-                       unsigned n, const struct report_style *style, struct buf *out) {
+static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n,
+                       const struct report_style *style, struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
     unsigned untouched = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -66,8 +64,8 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
     free(list);
 }
 
-static struct json_t *write_json(const struct options *o, const struct gpu_device *d,
-                                 const struct result *results, unsigned n) {
+static struct json_t *write_json(const struct options *o, const struct gpu_device *d, const struct result *results,
+                                 unsigned n) {
     const struct result **list = xcalloc(n, sizeof *list);
     for (unsigned i = 0; i < n; i++) list[i] = &results[i];
     struct json_t *j = report_json(list, n, d, o->seed);
@@ -75,8 +73,8 @@ static struct json_t *write_json(const struct options *o, const struct gpu_devic
     return j;
 }
 
-static bool grade_all(const struct options *o, const struct gpu_device *d, const struct exercise **list,
-                      unsigned n, struct result *results, struct err *e) {
+static bool grade_all(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
+                      struct result *results, struct err *e) {
     if (n == 1) return grade_one(o, d, list[0], &results[0], e);
     struct grade_options go = options_grade(o, d);
     struct many_item *items = xcalloc(n, sizeof *items);
@@ -99,13 +97,13 @@ static bool grade_all(const struct options *o, const struct gpu_device *d, const
  * of its own. */
 static void say_cost(const struct gpu_device *d, struct time_cost before) {
     struct time_cost c = time_cost();
-    fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n", c.launches - before.launches,
-            d->name, c.seconds - before.seconds, c.traces - before.traces);
+    fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n",
+            c.launches - before.launches, d->name, c.seconds - before.seconds, c.traces - before.traces);
 }
 
 /* One device: everything that was chosen. Returns the exit status, -1 on an error. */
-static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list,
-                     unsigned n, struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
+static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
+                     struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     struct time_cost before = time_cost();
@@ -138,7 +136,9 @@ int cmd_run(const struct options *o) {
     }
     if (o->format == FORMAT_CSV || (o->format == FORMAT_GRADESCOPE && o->ndevices > 1)) {
         free(list);
-        err_set(&e, ERR_INPUT, o->format == FORMAT_CSV ? "--format csv goes with grader batch" : "--format gradescope takes one --device");
+        err_set(&e, ERR_INPUT,
+                o->format == FORMAT_CSV ? "--format csv goes with grader batch"
+                                        : "--format gradescope takes one --device");
         return cli_complain(&e);
     }
     struct buf text = {0}, rows = {0};

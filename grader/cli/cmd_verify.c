@@ -55,8 +55,7 @@ static void problem(struct checkup *c, const struct exercise *ex, const char *fo
 
 /* ---- collecting ---- */
 
-static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label,
-                       const char *name) {
+static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label, const char *name) {
     if (c->n == c->room) {
         c->room = c->room ? 2 * c->room : 64;
         c->subjects = xrealloc(c->subjects, c->room * sizeof *c->subjects);
@@ -112,8 +111,8 @@ static void add_mutants(struct checkup *c, unsigned owner) {
     unsigned n = 0;
     while (files[n]) n++;
     if (n < FEWEST_MUTANTS)
-        problem(c, c->list[owner], "%u mutants in %s instead of %d or more", n,
-                folder + strlen(book_root()) + 1, FEWEST_MUTANTS);
+        problem(c, c->list[owner], "%u mutants in %s instead of %d or more", n, folder + strlen(book_root()) + 1,
+                FEWEST_MUTANTS);
     book_free_list(files);
 }
 
@@ -169,8 +168,7 @@ static const char *reason(const struct result *r) {
     static char line[400];
     const char *why = r->message;
     for (unsigned i = r->ncases; i-- > 0;)
-        if (r->cases[i].verdict != V_AC)
-            why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
+        if (r->cases[i].verdict != V_AC) why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
     for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
         if (!r->technique[i].passed) why = r->technique[i].metric;
     snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
@@ -231,11 +229,15 @@ static bool test_passed(const struct result *r, unsigned first, unsigned *next) 
 static bool judge_diluted(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     const struct result *r = &s->result;
     if (r->verdict != V_AC && r->verdict != V_PART)
-        return problem(c, ex, "the naive version with idle work beside it is %s: %s", verdict_code(r->verdict), reason(r)), false;
+        return problem(c, ex, "the naive version with idle work beside it is %s: %s", verdict_code(r->verdict),
+                       reason(r)),
+               false;
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
         if (test_passed(r, i, &next) && !r->technique[i].guard)
-            problem(c, ex, "the goal `%s` is reached by the naive version with idle work beside it: limit a total, not an "
-                    "average (%s)", r->technique[i].name, r->technique[i].metric);
+            problem(c, ex,
+                    "the goal `%s` is reached by the naive version with idle work beside it: limit a total, not an "
+                    "average (%s)",
+                    r->technique[i].name, r->technique[i].metric);
     return !r->checks.reached;
 }
 
@@ -288,11 +290,9 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     if (s->role == SKELETON && v != V_CE && v != V_IE && !points_to_a_line(&s->result))
         problem(c, ex, "what the skeleton's report finds wrong has no line");
     if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
-    else if (s->role == SKELETON && v == V_CE)
-        problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
+    else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
-    else if (s->role == STEP && !correct)
-        problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
+    else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
     else if (s->role == ANSWER && v != V_AC) problem(c, ex, "the answer is %s: %s", code, reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
     else return s->role != MUTANT || judge_mutant(c, ex, s);
@@ -344,8 +344,8 @@ static void write_summary(struct checkup *c, struct buf *out) {
     unsigned width = 8;
     for (unsigned i = 0; c->list[i]; i++)
         if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
-    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer",
-               "speedup", "steps", "mutants killed");
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer", "speedup",
+               "steps", "mutants killed");
     for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
     buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
     if (!c->nproblems) return;

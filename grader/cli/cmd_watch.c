@@ -52,9 +52,8 @@ static bool changed(struct watch *w) {
     struct stat now;
     const char *path = cli_student_file(w->o, w->ex);
     if (stat(path, &now) < 0) return false; /* an editor may be replacing it */
-    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec &&
-                now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec && now.st_size == w->seen.st_size &&
-                now.st_ino == w->seen.st_ino;
+    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec &&
+                now.st_size == w->seen.st_size && now.st_ino == w->seen.st_ino;
     if (same && w->content[0]) return false;
     struct buf text = {0};
     struct err e = {0};

@@ -34,8 +34,7 @@ const struct exercise **cli_chosen(const struct options *o, struct err *e) {
 }
 
 const struct exercise *cli_chosen_one(const struct options *o, struct err *e) {
-    if (o->nnames != 1)
-        return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
+    if (o->nnames != 1) return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
     const struct exercise **found = book_find(o->names[0], e), *one = found ? found[0] : NULL;
     if (one && found[1])
         err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s", o->names[0],
@@ -71,8 +70,7 @@ bool cli_deliver(const struct options *o, const struct buf *text, struct err *e)
     if (o->output) return file_write(o->output, buf_str(text), text->size, e);
     progress_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
-    return (n == text->size && fflush(stdout) == 0) ||
-           err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
+    return (n == text->size && fflush(stdout) == 0) || err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
 }
 
 int cli_exit_status(const struct result *results, unsigned n) {

@@ -30,10 +30,8 @@ static void registers(const struct build *b) {
 static void note(struct carry *c, const struct exercise *ex, const char *what, bool ok, struct build *b,
                  const struct err *e) {
     progress_show((void *)ex->name, what);
-    if (ok)
-        registers(b), c->built++;
-    else
-        fprintf(stderr, "grader: %s, %s: %s\n", book_id(ex), what, e->text), c->failed++;
+    if (ok) registers(b), c->built++;
+    else fprintf(stderr, "grader: %s, %s: %s\n", book_id(ex), what, e->text), c->failed++;
     build_free(b);
 }
 
@@ -58,8 +56,7 @@ int cmd_gpu_build(const struct options *o) {
     struct err e = {0};
     unsigned cc = o->nnames == 1 ? (unsigned)strtoul(o->names[0], NULL, 10) : 90;
     if (o->nnames > 1 || cc < 75 || cc > 90) {
-        err_set(&e, ERR_INPUT,
-                "usage: grader gpu-build [CC], where CC is a compute capability from 75 to 90");
+        err_set(&e, ERR_INPUT, "usage: grader gpu-build [CC], where CC is a compute capability from 75 to 90");
         return cli_complain(&e);
     }
     build_also_for(cc);

@@ -19,7 +19,7 @@ static const struct {
     const char *ncu, *name;
     size_t offset;
 } pairs[] = {
-#define PAIR(ncu, member)                                                                                    \
+#define PAIR(ncu, member) \
     { ncu, #member, offsetof(struct sim_counters, member) }
     PAIR("smsp__inst_executed.sum", inst_executed),
     PAIR("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", requests_load),
@@ -34,13 +34,11 @@ enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 /* ---- what ncu runs ---- */
 
-static bool run_once(const struct exercise *ex, const struct grade_options *o, bool on_gpu,
-                     struct sim_counters *c, struct err *e) {
+static bool run_once(const struct exercise *ex, const struct grade_options *o, bool on_gpu, struct sim_counters *c,
+                     struct err *e) {
     struct build b = {0};
-    struct session_options so = {.device = o->device,
-                                 .seed = o->seed,
-                                 .workers = o->workers,
-                                 .gpu = on_gpu ? gpu_options_of(o->device) : NULL};
+    struct session_options so = {
+        .device = o->device, .seed = o->seed, .workers = o->workers, .gpu = on_gpu ? gpu_options_of(o->device) : NULL};
     bool ok = speed_gpu_build(ex, NULL, &b, e);
     struct session *s = ok ? session_open(ex, &b, &so, e) : NULL;
     struct case_plan plan = {.rounds = 1, .seconds = 60, .index = 1};
@@ -57,8 +55,7 @@ static bool run_once(const struct exercise *ex, const struct grade_options *o, b
 int cmd_gpu_once(const struct options *o) {
     struct err e = {0};
     const struct exercise *ex = cli_chosen_one(o, &e);
-    if (ex && !gpu_options_of(o->devices[0]))
-        err_set(&e, ERR_INPUT, "usage: grader gpu-once EXERCISE --device gpu");
+    if (ex && !gpu_options_of(o->devices[0])) err_set(&e, ERR_INPUT, "usage: grader gpu-once EXERCISE --device gpu");
     if (!ex || e.kind) return cli_complain(&e);
     struct grade_options go = options_grade(o, o->devices[0]);
     return run_once(ex, &go, true, NULL, &e) ? EXIT_PASSED : cli_complain(&e);
@@ -102,19 +99,17 @@ static bool sum_output(FILE *f, double sum[PAIRS], struct buf *said) {
     return rows;
 }
 
-static bool run_ncu(const struct exercise *ex, const struct grade_options *o, double sum[PAIRS],
-                    struct err *e) {
+static bool run_ncu(const struct exercise *ex, const struct grade_options *o, double sum[PAIRS], struct err *e) {
     char command[PATH_MAX + 2048], self[PATH_MAX];
     struct buf said = {0};
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0 || system("command -v ncu >/dev/null 2>&1"))
-        return err_set(e, ERR_SYSTEM, "ncu is not on this machine");
+    if (n < 0 || system("command -v ncu >/dev/null 2>&1")) return err_set(e, ERR_SYSTEM, "ncu is not on this machine");
     self[n] = 0;
     int at = snprintf(command, sizeof command, "timeout 60 ncu --csv --clock-control none --metrics ");
     for (unsigned i = 0; i < PAIRS; i++)
         at += snprintf(command + at, sizeof command - (size_t)at, "%s%s", i ? "," : "", pairs[i].ncu);
-    snprintf(command + at, sizeof command - (size_t)at, " '%s' gpu-once '%s' --device gpu --seed '%s' 2>&1",
-             self, book_id(ex), "counters");
+    snprintf(command + at, sizeof command - (size_t)at, " '%s' gpu-once '%s' --device gpu --seed '%s' 2>&1", self,
+             book_id(ex), "counters");
     (void)o;
     FILE *f = popen(command, "r");
     bool ok = f && sum_output(f, sum, &said);
@@ -126,8 +121,8 @@ static bool run_ncu(const struct exercise *ex, const struct grade_options *o, do
     return ok;
 }
 
-bool gpu_counters(const struct exercise *ex, const struct grade_options *o, struct buf *table,
-                  struct json_t *list, struct err *e) {
+bool gpu_counters(const struct exercise *ex, const struct grade_options *o, struct buf *table, struct json_t *list,
+                  struct err *e) {
     double sum[PAIRS] = {0};
     struct sim_counters c;
     if (!run_ncu(ex, o, sum, e) || !run_once(ex, o, false, &c, e)) return false;
@@ -136,8 +131,8 @@ bool gpu_counters(const struct exercise *ex, const struct grade_options *o, stru
         if (ours == 0 && sum[i] == 0) continue;
         buf_printf(table, "| %s | %s | %.0f | %.0f | %.3f |\n", book_id(ex), pairs[i].name, ours, sum[i],
                    sum[i] > 0 ? ours / sum[i] : 0);
-        json_array_append_new(list, json_pack("{s:s,s:s,s:f,s:f}", "exercise", book_id(ex), "counter",
-                                              pairs[i].name, "simulated", ours, "ncu", sum[i]));
+        json_array_append_new(list, json_pack("{s:s,s:s,s:f,s:f}", "exercise", book_id(ex), "counter", pairs[i].name,
+                                              "simulated", ours, "ncu", sum[i]));
     }
     return true;
 }

@@ -21,13 +21,10 @@
 
 void gpu_report_cannot(struct report *r, const char *what, const char *why) {
     buf_printf(&r->not_done, "- %s: %s\n", what, why);
-    json_array_append_new(json_object_get(r->json, "not_done"),
-                          json_pack("{s:s,s:s}", "what", what, "why", why));
+    json_array_append_new(json_object_get(r->json, "not_done"), json_pack("{s:s,s:s}", "what", what, "why", why));
 }
 
-bool gpu_report_late(const struct report *r) {
-    return server_now() > r->end;
-}
+bool gpu_report_late(const struct report *r) { return server_now() > r->end; }
 
 /* ---- writing ---- */
 
@@ -36,19 +33,17 @@ static void head(const struct report *r, struct buf *out) {
     struct err ignored = {0};
     struct backend *b = backend_gpu_open(gpu_options_of(r->go.device), &ignored);
     if (b) backend_gpu_info(b, &info), b->ops->close(b);
-    buf_printf(
-        out,
-        "# Measured on %s\n\nCompute capability %u.%u, %u multiprocessors, driver %d. Device code: %s.\n",
-        r->go.device->full_name, info.cc_major, info.cc_minor, info.sms, info.driver_version,
-        r->compiled_by[0] ? r->compiled_by : "none was loaded");
+    buf_printf(out, "# Measured on %s\n\nCompute capability %u.%u, %u multiprocessors, driver %d. Device code: %s.\n",
+               r->go.device->full_name, info.cc_major, info.cc_minor, info.sms, info.driver_version,
+               r->compiled_by[0] ? r->compiled_by : "none was loaded");
     json_t *c = json_object_get(r->json, "roofline");
     if (c)
         buf_printf(out, "Ceilings measured beside it: copy %.0f GB/s, FMA %.1f TFLOP/s.\n",
                    json_real_value(json_object_get(c, "bytes_per_second")) * 1e-9,
                    json_real_value(json_object_get(c, "flops_per_second")) * 1e-12);
     json_object_set_new(r->json, "device",
-                        json_pack("{s:s,s:i,s:i,s:s}", "name", r->go.device->full_name, "sms", (int)info.sms,
-                                  "driver", info.driver_version, "compiled_by", r->compiled_by));
+                        json_pack("{s:s,s:i,s:i,s:s}", "name", r->go.device->full_name, "sms", (int)info.sms, "driver",
+                                  info.driver_version, "compiled_by", r->compiled_by));
 }
 
 static bool write_all(struct report *r, bool complete, struct err *e) {
@@ -62,8 +57,7 @@ static bool write_all(struct report *r, bool complete, struct err *e) {
     json_object_set_new(r->json, "complete", json_boolean(complete));
     char *text = json_dumps(r->json, JSON_INDENT(1) | JSON_SORT_KEYS);
     bool ok = dir_make(r->folder, e) && path_join(path, sizeof path, r->folder, "report.md") &&
-              file_write(path, out.data, out.size, e) &&
-              path_join(path, sizeof path, r->folder, "report.json") &&
+              file_write(path, out.data, out.size, e) && path_join(path, sizeof path, r->folder, "report.json") &&
               file_write(path, text, strlen(text), e);
     free(text);
     buf_free(&out);
@@ -100,8 +94,8 @@ int cmd_gpu_report(const struct options *o) {
     struct report r = {
         .o = o, .go = options_grade(o, o->devices[0]), .list = cli_chosen(&all, &e), .folder = o->names[0]};
     if (!r.list) return cli_complain(&e);
-    r.json = json_pack("{s:i,s:[],s:[],s:[],s:[],s:[]}", "schema", 1, "correctness", "times", "vendor",
-                       "counters", "not_done");
+    r.json = json_pack("{s:i,s:[],s:[],s:[],s:[],s:[]}", "schema", 1, "correctness", "times", "vendor", "counters",
+                       "not_done");
     r.answer = xcalloc(book_count() + 1, sizeof *r.answer);
     bool ok = write_all(&r, false, &e); /* a folder that cannot be written shows now, not in eight minutes */
     if (ok) run_parts(&r);

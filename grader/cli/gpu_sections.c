@@ -46,8 +46,7 @@ static void note_compiler(struct report *r, struct session *s) {
 
 static void correct(struct report *r, const struct exercise *ex, const struct build *b) {
     struct err e = {0};
-    struct session_options so = {
-        .device = r->go.device, .seed = r->go.seed, .gpu = gpu_options_of(r->go.device)};
+    struct session_options so = {.device = r->go.device, .seed = r->go.seed, .gpu = gpu_options_of(r->go.device)};
     struct session *s = session_open(ex, b, &so, &e);
     struct case_plan plan = {.rounds = 1, .seconds = 20};
     unsigned passed = 0;
@@ -56,10 +55,8 @@ static void correct(struct report *r, const struct exercise *ex, const struct bu
         struct case_run run;
         plan.index = i;
         session_case(s, &ex->cases[i], &plan, &run);
-        if (run.verdict == V_AC)
-            passed++;
-        else if (!why[0])
-            snprintf(why, sizeof why, "%s: %.250s", verdict_code(run.verdict), buf_str(&run.message));
+        if (run.verdict == V_AC) passed++;
+        else if (!why[0]) snprintf(why, sizeof why, "%s: %.250s", verdict_code(run.verdict), buf_str(&run.message));
         session_case_free(&run);
     }
     note_compiler(r, s);
@@ -68,8 +65,8 @@ static void correct(struct report *r, const struct exercise *ex, const struct bu
         if (*p == '\n' || *p == '|') *p = ' ';
     buf_printf(&r->text, "| %s | %u of %u | %s |\n", book_id(ex), passed, ex->ncases, why);
     json_array_append_new(json_object_get(r->json, "correctness"),
-                          json_pack("{s:s,s:i,s:i,s:s}", "exercise", book_id(ex), "passed", (int)passed,
-                                    "cases", (int)ex->ncases, "first_failure", why));
+                          json_pack("{s:s,s:i,s:i,s:s}", "exercise", book_id(ex), "passed", (int)passed, "cases",
+                                    (int)ex->ncases, "first_failure", why));
 }
 
 static void correctness(struct report *r) {
@@ -78,10 +75,8 @@ static void correctness(struct report *r) {
         struct build b = {0};
         struct err e = {0};
         progress_show((void *)r->list[i]->name, "correctness");
-        if (speed_gpu_build(r->list[i], NULL, &b, &e))
-            correct(r, r->list[i], &b);
-        else
-            gpu_report_cannot(r, book_id(r->list[i]), e.text);
+        if (speed_gpu_build(r->list[i], NULL, &b, &e)) correct(r, r->list[i], &b);
+        else gpu_report_cannot(r, book_id(r->list[i]), e.text);
         build_free(&b);
         gpu_report_save(r);
     }
@@ -108,18 +103,16 @@ static double modelled(const struct report *r, const struct exercise *ex, const 
     return seconds;
 }
 
-static void write_time(struct report *r, const struct exercise *ex, const char *step,
-                       const struct measurement *m, double model, double low, double high) {
-    buf_printf(&r->text, "| %s | %s | %.2f | %.3f (%.3f–%.3f) | %u, %u | %.2f (%.2f–%.2f) | %+.0f %% |\n",
-               book_id(ex), step ? step : "model answer", m->second * 1e6, m->ratio, m->low, m->high,
-               m->pairs, m->dropped, model * 1e6, low * 1e6, high * 1e6,
-               model > 0 ? 100 * (model / m->second - 1) : 0);
+static void write_time(struct report *r, const struct exercise *ex, const char *step, const struct measurement *m,
+                       double model, double low, double high) {
+    buf_printf(&r->text, "| %s | %s | %.2f | %.3f (%.3f–%.3f) | %u, %u | %.2f (%.2f–%.2f) | %+.0f %% |\n", book_id(ex),
+               step ? step : "model answer", m->second * 1e6, m->ratio, m->low, m->high, m->pairs, m->dropped,
+               model * 1e6, low * 1e6, high * 1e6, model > 0 ? 100 * (model / m->second - 1) : 0);
     json_array_append_new(json_object_get(r->json, "times"),
-                          json_pack("{s:s,s:s,s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f]}", "exercise", book_id(ex),
-                                    "step", step ? step : "", "measured_us", m->second * 1e6, "vs_solution",
-                                    m->ratio, "ci95", m->low, m->high, "pairs", (int)m->pairs, "dropped",
-                                    (int)m->dropped, "modelled_us", model * 1e6, "modelled_interval_us",
-                                    low * 1e6, high * 1e6));
+                          json_pack("{s:s,s:s,s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f]}", "exercise", book_id(ex), "step",
+                                    step ? step : "", "measured_us", m->second * 1e6, "vs_solution", m->ratio, "ci95",
+                                    m->low, m->high, "pairs", (int)m->pairs, "dropped", (int)m->dropped, "modelled_us",
+                                    model * 1e6, "modelled_interval_us", low * 1e6, high * 1e6));
 }
 
 static void one_step(struct report *r, unsigned index, const struct build *answer, const char *step) {
@@ -140,9 +133,9 @@ static void one_step(struct report *r, unsigned index, const struct build *answe
     if (ok) write_time(r, ex, step, &m, model, low, high);
     if (ok && !step) r->answer[index] = m.second;
     if (ok && !r->ceilings)
-        json_object_set_new(r->json, "roofline",
-                            json_pack("{s:f,s:f}", "bytes_per_second", c.bytes_per_second, "flops_per_second",
-                                      c.flops_per_second));
+        json_object_set_new(
+            r->json, "roofline",
+            json_pack("{s:f,s:f}", "bytes_per_second", c.bytes_per_second, "flops_per_second", c.flops_per_second));
     r->ceilings |= ok;
     build_free(&b);
 }
@@ -197,10 +190,8 @@ static void by_cublas(struct report *r, unsigned index, struct backend *b) {
     const char *routine;
     struct err e = {0};
     double seconds = vendor_time(b, r->list[index], &routine, &e);
-    if (seconds > 0)
-        write_library(r, r->list[index], routine, seconds, r->answer[index]);
-    else if (e.kind != ERR_INPUT)
-        gpu_report_cannot(r, book_id(r->list[index]), e.text);
+    if (seconds > 0) write_library(r, r->list[index], routine, seconds, r->answer[index]);
+    else if (e.kind != ERR_INPUT) gpu_report_cannot(r, book_id(r->list[index]), e.text);
 }
 
 /* CUB does the job behind the same entry, so that it is one more version of the exercise. */
@@ -212,10 +203,8 @@ static void by_cub(struct report *r, unsigned index, const char *path) {
     progress_show((void *)ex->name, "CUB");
     bool ok = speed_gpu_build(ex, NULL, &answer, &e) && vendor_build(ex, path, &cub, &e) &&
               speed_gpu_compare(ex, &answer, &cub, &r->go, share(r), &m, NULL, &e);
-    if (ok)
-        write_library(r, ex, "CUB", m.second, m.first);
-    else
-        gpu_report_cannot(r, book_id(ex), e.text);
+    if (ok) write_library(r, ex, "CUB", m.second, m.first);
+    else gpu_report_cannot(r, book_id(ex), e.text);
     build_free(&answer), build_free(&cub);
 }
 
@@ -255,8 +244,8 @@ const struct report_part *gpu_report_parts(unsigned *n) {
     /* Counters come early, since where ncu does not work the times have theirs; libraries want the answers'
      * times. */
     static const struct report_part parts[] = {
-        {"Correctness of the model answers",
-         "| exercise | cases that pass | first failure |\n|---|---|---|\n", 70, correctness},
+        {"Correctness of the model answers", "| exercise | cases that pass | first failure |\n|---|---|---|\n", 70,
+         correctness},
         {"Simulated counters against Nsight Compute's",
          "| exercise | counter | simulated | ncu | ratio |\n|---|---|---|---|---|\n", 80, counters},
         {"Times",
@@ -265,8 +254,7 @@ const struct report_part *gpu_report_parts(unsigned *n) {
          "|\n|---|---|---|---|---|---|---|\n",
          220, times},
         {"The vendor's libraries",
-         "| exercise | routine | us | its time over the model answer's |\n|---|---|---|---|\n", 50,
-         libraries},
+         "| exercise | routine | us | its time over the model answer's |\n|---|---|---|---|\n", 50, libraries},
     };
     *n = sizeof parts / sizeof *parts;
     return parts;

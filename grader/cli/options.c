@@ -105,11 +105,12 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
 }
 
 static bool parse_format(struct options *o, const char *s, struct err *e) {
-    static const char *const names[] = {[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
-                                        [FORMAT_GRADESCOPE] = "gradescope"};
+    static const char *const names[] = {
+        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv", [FORMAT_GRADESCOPE] = "gradescope"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
-    return err_set(e, ERR_INPUT, "--format '%.40s' is unknown; there are text, json, csv (batch) and gradescope (run)", s);
+    return err_set(e, ERR_INPUT, "--format '%.40s' is unknown; there are text, json, csv (batch) and gradescope (run)",
+                   s);
 }
 
 static bool parse_seed(struct options *o, const char *s, struct err *e) {

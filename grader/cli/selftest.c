@@ -31,9 +31,8 @@ int cmd_selftest(const struct options *o) {
     if (!list) return cli_complain(&e);
     if (!gpu_options_of(o->devices[0])) {
         free(list);
-        err_set(
-            &e, ERR_INPUT,
-            "selftest measures on a GPU: give --device gpu (the simulated one repeats itself bit for bit)");
+        err_set(&e, ERR_INPUT,
+                "selftest measures on a GPU: give --device gpu (the simulated one repeats itself bit for bit)");
         return cli_complain(&e);
     }
     struct grade_options go = options_grade(o, o->devices[0]);
@@ -46,9 +45,8 @@ int cmd_selftest(const struct options *o) {
     progress_clear();
     /* A 95 % interval misses the truth once in twenty, by its nature. */
     bool fit = held && failed <= (held + failed) / 10;
-    buf_printf(&out, "%s: %u intervals contain 1.00, %u do not, %u not measured. %s\n",
-               o->devices[0]->full_name, held, failed, missing,
-               fit ? "Fit to measure." : "Not fit to measure.");
+    buf_printf(&out, "%s: %u intervals contain 1.00, %u do not, %u not measured. %s\n", o->devices[0]->full_name, held,
+               failed, missing, fit ? "Fit to measure." : "Not fit to measure.");
     bool ok = cli_deliver(o, &out, &e);
     buf_free(&out);
     free(list);

@@ -20,20 +20,18 @@ struct cublas {
     int (*create)(void **);
     int (*destroy)(void *);
     int (*set_stream)(void *, void *);
-    int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int,
-                 const float *, float *, int);
-    int (*sgeam)(void *, int, int, int, int, const float *, const float *, int, const float *, const float *,
-                 int, float *, int);
+    int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *,
+                 float *, int);
+    int (*sgeam)(void *, int, int, int, int, const float *, const float *, int, const float *, const float *, int,
+                 float *, int);
 };
 
 static bool open_cublas(struct cublas *c, void *stream, struct err *e) {
-    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
-                                        "libcublas.so"};
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"};
     *c = (struct cublas){0};
     const char *told = getenv("WARPBOOK_LIBCUBLAS"); /* for tests, as WARPBOOK_LIBCUDA */
     if (told) c->library = dlopen(told, RTLD_NOW | RTLD_LOCAL);
-    for (unsigned i = 0; i < 4 && !told && !c->library; i++)
-        c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (unsigned i = 0; i < 4 && !told && !c->library; i++) c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return err_set(e, ERR_SYSTEM, "cuBLAS is not on this machine");
     *(void **)&c->create = dlsym(c->library, "cublasCreate_v2");
     *(void **)&c->destroy = dlsym(c->library, "cublasDestroy_v2");
@@ -51,10 +49,10 @@ static int call(struct cublas *c, bool product, const long *dim, uint64_t a, uin
     static const float one = 1, zero = 0;
     int m = (int)dim[0], n = (int)dim[1], k = (int)dim[2];
     if (product)
-        return c->sgemm(c->handle, NO_TRANSPOSE, NO_TRANSPOSE, k, m, n, &one, (float *)b, k, (float *)a, n,
-                        &zero, (float *)out, k);
-    return c->sgeam(c->handle, TRANSPOSE, NO_TRANSPOSE, m, n, &one, (float *)a, n, &zero, (float *)a, m,
-                    (float *)out, m);
+        return c->sgemm(c->handle, NO_TRANSPOSE, NO_TRANSPOSE, k, m, n, &one, (float *)b, k, (float *)a, n, &zero,
+                        (float *)out, k);
+    return c->sgeam(c->handle, TRANSPOSE, NO_TRANSPOSE, m, n, &one, (float *)a, n, &zero, (float *)a, m, (float *)out,
+                    m);
 }
 
 static double time_calls(struct backend *b, struct cublas *c, bool product, const long *dim, struct err *e) {
@@ -79,8 +77,7 @@ static double time_calls(struct backend *b, struct cublas *c, bool product, cons
 }
 
 double vendor_time(struct backend *b, const struct exercise *ex, const char **routine, struct err *e) {
-    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") ||
-                   !strcmp(ex->name, "sgemm"),
+    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") || !strcmp(ex->name, "sgemm"),
          transpose = !strcmp(ex->name, "transpose");
     struct cublas c;
     *routine = product ? "cublasSgemm" : "cublasSgeam";

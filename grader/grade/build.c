@@ -28,9 +28,7 @@ enum { NFLAGS = sizeof flags / sizeof *flags };
 static char also[48];
 static bool no_compiler;
 
-void build_ignore_compiler(bool ignore) {
-    no_compiler = ignore;
-}
+void build_ignore_compiler(bool ignore) { no_compiler = ignore; }
 
 void build_also_for(unsigned cc) {
     also[0] = 0;
@@ -79,10 +77,9 @@ static void add_tool(struct hash *h, const char *folder, const char *name) {
 }
 
 /* `tools`: which ones compile it counts too. */
-static bool make_key(const struct toolbox *t, const char *name, const void *source, size_t size,
-                     bool with_tools, char key[HASH_HEX], struct err *e) {
-    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
-                                        "bin/fatbinary"};
+static bool make_key(const struct toolbox *t, const char *name, const void *source, size_t size, bool with_tools,
+                     char key[HASH_HEX], struct err *e) {
+    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary"};
     struct hash h;
     struct buf library = {0};
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
@@ -131,18 +128,12 @@ static bool fetch(struct build *b) {
 
 static const char *end_reason(const struct jail_result *r) {
     switch (r->end) {
-    case JAIL_TIMEOUT:
-        return "the compiler ran for more than 60 s and was stopped";
-    case JAIL_OUTPUT:
-        return "the compiler wrote more than 64 MiB and was stopped";
-    case JAIL_VIOLATION:
-        return "the compiler was stopped at a system call that compiling does not need";
-    case JAIL_MEMORY:
-        return "the compiler ran out of memory and was stopped";
-    case JAIL_SIGNALLED:
-        return "the compiler crashed or ran out of memory";
-    default:
-        return NULL;
+    case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
+    case JAIL_OUTPUT: return "the compiler wrote more than 64 MiB and was stopped";
+    case JAIL_VIOLATION: return "the compiler was stopped at a system call that compiling does not need";
+    case JAIL_MEMORY: return "the compiler ran out of memory and was stopped";
+    case JAIL_SIGNALLED: return "the compiler crashed or ran out of memory";
+    default: return NULL;
     }
 }
 
@@ -157,8 +148,8 @@ static void take_result(struct jail_result *r, struct build *out) {
     if (out->ok) buf_add(&out->object, r->taken.data, r->taken.size);
 }
 
-static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size,
-                    struct build *out, struct err *e) {
+static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out,
+                    struct err *e) {
     const char *argv[NFLAGS + 10] = {"/cuda/bin/nvcc"};
     unsigned n = 1;
     for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
@@ -188,8 +179,8 @@ static bool compile(const struct toolbox *t, const char *name, const void *sourc
 }
 
 /* Without a compiler: what one made elsewhere, as the key without tools remembers it. */
-static bool carried(const struct toolbox *t, const char *name, const void *source, size_t size,
-                    struct build *out, struct err *e) {
+static bool carried(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out,
+                    struct err *e) {
     char key[HASH_HEX];
     struct buf entry = {0};
     if (!make_key(t, name, source, size, false, key, e)) return false;
@@ -207,8 +198,7 @@ static void remember(const struct toolbox *t, const char *name, const void *sour
                      const struct build *b) {
     char key[HASH_HEX];
     struct err ignored = {0};
-    if (make_key(t, name, source, size, false, key, &ignored))
-        cache_put("carried", key, b->key, HASH_HEX - 1);
+    if (make_key(t, name, source, size, false, key, &ignored)) cache_put("carried", key, b->key, HASH_HEX - 1);
 }
 
 bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
@@ -327,11 +317,10 @@ static void parse_line(const char *line, struct ptxas_kernel *now, struct ptxas 
     const char *used = strstr(line, "Used ");
     unsigned stack, stores, loads;
     if (sscanf(line, "ptxas info : Function properties for %511s", now->name) == 1) now->spill_bytes = 0;
-    if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
-               &loads) == 3)
+    if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores, &loads) ==
+        3)
         now->spill_bytes = stores + loads;
-    if (!text_starts(line, "ptxas info") || !used || sscanf(used, "Used %u registers", &now->registers) != 1)
-        return;
+    if (!text_starts(line, "ptxas info") || !used || sscanf(used, "Used %u registers", &now->registers) != 1) return;
     out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *now);
     out->kernels[out->n++] = *now;
 }

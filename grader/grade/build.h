@@ -13,10 +13,9 @@ struct build {
     bool cached;
     struct buf object;   /* the shared object, if ok */
     struct buf messages; /* the compiler's words, cleaned; warnings when ok */
-    const char
-        *why; /* not ok, and not the compiler's refusal: "took longer than 60 s" (a literal), else NULL */
-    enum jail_end end;  /* how nvcc ended */
-    char key[HASH_HEX]; /* names the object */
+    const char *why;     /* not ok, and not the compiler's refusal: "took longer than 60 s" (a literal), else NULL */
+    enum jail_end end;   /* how nvcc ended */
+    char key[HASH_HEX];  /* names the object */
 };
 
 /* `name` is the file's name as the student knows it, without folders; it appears in messages and line tables.

@@ -64,8 +64,7 @@ static bool publish(int fd, const char *path) {
 void cache_put(const char *kind, const char key[HASH_HEX], const void *data, size_t size) {
     char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
     struct err e = {0};
-    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
-        !dir_make(folder, &e))
+    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) || !dir_make(folder, &e))
         return;
     digest(data, size, sum);
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);

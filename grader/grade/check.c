@@ -76,17 +76,15 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     session_case(g->session, c, &plan, &run);
     finish_ptxas(g);
     struct buf message = {0};
-    text_clean(&message, buf_str(&run.message), run.message.size,
-               4096); /* names in it are the submission's */
+    text_clean(&message, buf_str(&run.message), run.message.size, 4096); /* names in it are the submission's */
     text_demangle(&message);
     text_replace(&message, "/work/", ""); /* where the file lay in the jail */
     bool first = g->r->ncases == 0 || g->r->cases[g->r->ncases - 1].verdict == V_AC;
     if (run.verdict == V_WA && first) point_to_todo(g->r, &message);
-    *add_case(g) =
-        (struct case_result){.group = "correctness",
-                             .verdict = run.verdict,
-                             .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
-                             .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
+    *add_case(g) = (struct case_result){.group = "correctness",
+                                        .verdict = run.verdict,
+                                        .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
+                                        .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
@@ -103,8 +101,7 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
 void ex_check_case(const struct ex_case *c) {
     if (now->stopped) ck_abort_msg("not run");
     if (check_case(now, c, grade_plan_correctness, "", NULL) != V_AC)
-        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name,
-                     now->r->cases[now->r->ncases - 1].message);
+        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name, now->r->cases[now->r->ncases - 1].message);
 }
 
 /* ---- technique ---- */
@@ -144,8 +141,7 @@ const char *grade_clean_name(struct arena *a, const char *name) {
 }
 
 /* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1. */
-static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
-                  const char *reason) {
+static void limit(const char *name, double per, const char *unit, double bound, bool at_most, const char *reason) {
     const struct metric *m = find_metric(name);
     double value = metric_value(m, &now->tally) / per, slack = 1e-9 * (bound < 0 ? -bound : bound);
     struct technique_result *t = add_technique(now);
@@ -167,12 +163,8 @@ static void limit(const char *name, double per, const char *unit, double bound, 
     if (!t->passed) ck_abort_msg("%s is %.6g, the limit is %.6g: %s", name, value, bound, reason);
 }
 
-void ex_at_most(const char *metric, double bound, const char *reason) {
-    limit(metric, 1, NULL, bound, true, reason);
-}
-void ex_at_least(const char *metric, double bound, const char *reason) {
-    limit(metric, 1, NULL, bound, false, reason);
-}
+void ex_at_most(const char *metric, double bound, const char *reason) { limit(metric, 1, NULL, bound, true, reason); }
+void ex_at_least(const char *metric, double bound, const char *reason) { limit(metric, 1, NULL, bound, false, reason); }
 void ex_at_most_per(const char *counter, double per, const char *unit, double bound, const char *reason) {
     limit(counter, per, unit, bound, true, reason);
 }
@@ -194,8 +186,7 @@ double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes)
 /* True where this failure is in the student's results already. */
 static bool told(const struct grading *g, const char *message) {
     for (unsigned i = 0; i < g->r->ncases; i++)
-        if (g->r->cases[i].verdict != V_AC &&
-            !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
+        if (g->r->cases[i].verdict != V_AC && !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
             return true;
     for (unsigned i = 0; i < g->r->ntechnique; i++)
         if (!g->r->technique[i].passed && strstr(message, g->r->technique[i].metric)) return true;
@@ -211,9 +202,7 @@ static void add_failure(struct grading *g, const char *message) {
                                                       .file = "",
                                                       .at_most = true,
                                                       .guard = g->group == GROUP_GUARDS};
-    else
-        *add_case(g) =
-            (struct case_result){.group = "correctness", .name = "test", .verdict = V_WA, .message = text};
+    else *add_case(g) = (struct case_result){.group = "correctness", .name = "test", .verdict = V_WA, .message = text};
 }
 
 /* Counts passed and failed tests of the group. */

@@ -28,8 +28,7 @@ static _Noreturn void look(int to) {
         a.ok = true, a.row = *b->device;
         snprintf(a.text, sizeof a.text, "%s", info.name);
         b->ops->close(b);
-    } else
-        snprintf(a.text, sizeof a.text, "%.500s", e.text);
+    } else snprintf(a.text, sizeof a.text, "%.500s", e.text);
     ssize_t n = write(to, &a, sizeof a);
     _exit(n == sizeof a ? 0 : 1);
 }
@@ -44,8 +43,7 @@ static bool ask(struct answer *a) {
     for (ssize_t n; pid > 0 && got < sizeof *a && (n = read(ends[0], (char *)a + got, sizeof *a - got)) > 0;)
         got += (size_t)n;
     close(ends[0]);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
     return got == sizeof *a;
 }
 

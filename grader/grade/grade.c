@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct case_plan grade_plan_correctness = {
-    .rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
+const struct case_plan grade_plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
 const struct case_plan grade_plan_technique = {
     .rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
 /* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
@@ -20,15 +19,12 @@ void grade_name(const struct exercise *ex, const char *path, char *out, size_t s
     const char *base = path_base(path);
     bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
     for (const char *p = base; plain && *p; p++)
-        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-                strchr("._-+", *p);
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._-+", *p);
     if (plain) snprintf(out, size, "%s", base);
     else snprintf(out, size, "%s.cu", ex->name);
 }
 
-const struct gpu_device *grade_device(void) {
-    return device_find("h200");
-}
+const struct gpu_device *grade_device(void) { return device_find("h200"); }
 
 /* ---- one attempt ---- */
 
@@ -146,16 +142,16 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     tally_free(&g.tally);
 }
 
-void grade(const struct exercise *ex, const char *name, const void *source, size_t size,
-           const struct grade_options *o, struct result *out) {
+void grade(const struct exercise *ex, const char *name, const void *source, size_t size, const struct grade_options *o,
+           struct result *out) {
     attempt(ex, name, source, size, o, out);
     if (out->verdict != V_IE) return;
     result_free(out);
     attempt(ex, name, source, size, o, out);
 }
 
-bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,
-                struct result *out, struct err *e) {
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o, struct result *out,
+                struct err *e) {
     struct buf source = {0};
     char name[128];
     grade_name(ex, path, name, sizeof name);

@@ -12,10 +12,10 @@
 
 struct grade_options {
     const struct gpu_device *device; /* whose time is told; correctness and technique: grade_device() */
-    const char *seed;    /* text; all random numbers derive from it */
-    unsigned workers;    /* simulator threads, 0 = one for each core */
-    bool count_modelled; /* modelled speed counts for the score */
-    bool no_speed;       /* leave timing out */
+    const char *seed;                /* text; all random numbers derive from it */
+    unsigned workers;                /* simulator threads, 0 = one for each core */
+    bool count_modelled;             /* modelled speed counts for the score */
+    bool no_speed;                   /* leave timing out */
     /* Told before each step, for a progress line; may be NULL. */
     void (*progress)(void *user, const char *step);
     void *user;
@@ -25,11 +25,11 @@ struct grade_options {
  * counters (atomics that compilers merge, occupancy, what a grid that fits the device loads) do. */
 const struct gpu_device *grade_device(void);
 
-void grade(const struct exercise *ex, const char *name, const void *source, size_t size,
-           const struct grade_options *o, struct result *out);
+void grade(const struct exercise *ex, const char *name, const void *source, size_t size, const struct grade_options *o,
+           struct result *out);
 /* The same for a file; the name that reports show is its base name. False: the file can't be read. */
-bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,
-                struct result *out, struct err *e);
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o, struct result *out,
+                struct err *e);
 
 /* A name that is safe as an argument and in messages: the file's own where it is plain, else NAME.cu. */
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size);

@@ -15,12 +15,12 @@ struct grading {
     struct ptxas_job *ptxas_job;
     struct ptxas ptxas;
     unsigned ncases_room, ntechnique_room;
-    unsigned next_index; /* of the next case, for its random numbers */
-    struct tally tally;  /* of the technique case */
+    unsigned next_index;   /* of the next case, for its random numbers */
+    struct tally tally;    /* of the technique case */
     char implausible[512]; /* why the result is withheld; "" = it is not */
-    bool stopped;        /* no further case is worth running */
-    bool unstable;       /* measured too noisily to say which grade it is */
-    enum group group;    /* of the tests that run */
+    bool stopped;          /* no further case is worth running */
+    bool unstable;         /* measured too noisily to say which grade it is */
+    enum group group;      /* of the tests that run */
 };
 
 /* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the

@@ -24,9 +24,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double sorted_median(const double *v, unsigned n) {
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
+static double sorted_median(const double *v, unsigned n) { return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2; }
 
 double measure_median(const double *v, unsigned n) {
     if (!n) return 0;
@@ -107,8 +105,7 @@ void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
     if (o->nvml) nvml_read(o->nvml, &before);
     others = before.others;
     bool ok = o->no_warm_up || warm_up(run, user, s, out);
-    for (unsigned round = 0; ok && out->pairs < most && out->pairs < MOST && out->dropped < 2 * most;
-         round++) {
+    for (unsigned round = 0; ok && out->pairs < most && out->pairs < MOST && out->dropped < 2 * most; round++) {
         double time[2];
         if (server_now() > end && out->pairs >= (least < 3 ? least : 3)) break;
         if (!(ok = run_pair(run, user, s, round, time, out))) break;
@@ -119,8 +116,7 @@ void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
             if (server_now() > end) break;
             continue;
         }
-        s->first[out->pairs] = time[0], s->second[out->pairs] = time[1],
-        s->ratio[out->pairs++] = time[0] / time[1];
+        s->first[out->pairs] = time[0], s->second[out->pairs] = time[1], s->ratio[out->pairs++] = time[0] / time[1];
         if (out->pairs < least || out->pairs % CHECK_EVERY) continue;
         evaluate(s, o, out);
         if (out->precise) break;

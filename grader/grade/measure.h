@@ -14,7 +14,7 @@ struct measure_options {
     double seconds;       /* of wall clock, at most; 0 = 10 */
     double precision;     /* done when the interval lies within ± this part of the median; 0 = 0.02 */
     unsigned least, most; /* pairs; 0 = 10, 400 */
-    double boundary; /* a grade that changes at this ratio; inside the interval it makes the result unclear; 0
+    double boundary;      /* a grade that changes at this ratio; inside the interval it makes the result unclear; 0
                         = none */
     uint64_t seed;
     struct nvml *nvml; /* NULL: nobody tells of throttling */

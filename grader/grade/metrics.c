@@ -12,15 +12,15 @@ struct metric {
 };
 
 #define C(name) (double)c->name
-#define COUNTER(key, merge, text)                                                                            \
+#define COUNTER(key, merge, text) \
     static double value_##key(const struct sim_counters *c) { return C(key); }
 #include "grader/sim/count/counters.def"
 #undef COUNTER
-#define METRIC(key, num, den, none, text)                                                                    \
-    static double num_##key(const struct sim_counters *c) { return num; }                                    \
-    static double den_##key(const struct sim_counters *c) {                                                  \
-        (void)c;                                                                                             \
-        return den;                                                                                          \
+#define METRIC(key, num, den, none, text)                                 \
+    static double num_##key(const struct sim_counters *c) { return num; } \
+    static double den_##key(const struct sim_counters *c) {               \
+        (void)c;                                                          \
+        return den;                                                       \
     }
 #include "grader/grade/metrics.def"
 #undef METRIC
@@ -49,13 +49,14 @@ static const struct metric metrics[] = {
 #define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
 #include "grader/sim/count/counters.def"
 #undef COUNTER
-    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size",
-     NULL, NULL, true, 0, launch_occupancy},
+    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size", NULL,
+     NULL, true, 0, launch_occupancy},
     {"launches", "kernels launched", NULL, NULL, true, 0, launch_count},
     {"blocks", "blocks launched", NULL, NULL, true, 0, launch_blocks},
     {"threads", "threads launched", NULL, NULL, true, 0, launch_threads},
     {"registers", "registers of a thread, as ptxas allots them", NULL, NULL, true, 0, launch_registers},
-    {"spill_bytes", "bytes of registers that ptxas stores to and loads from memory", NULL, NULL, true, 0, launch_spills},
+    {"spill_bytes", "bytes of registers that ptxas stores to and loads from memory", NULL, NULL, true, 0,
+     launch_spills},
     {"copied_bytes", "bytes that copies moved within device memory, beside the kernels", NULL, NULL, true, 0,
      launch_copied},
     {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0, launch_shared},
@@ -83,8 +84,8 @@ static double blame(const struct metric *m, const struct tally_line *l, double l
     return at_most ? excess : -excess;
 }
 
-static const struct tally_line *worst(const struct metric *m, const struct tally *t, const char *file,
-                                      double limit, bool at_most) {
+static const struct tally_line *worst(const struct metric *m, const struct tally *t, const char *file, double limit,
+                                      bool at_most) {
     const struct tally_line *best = NULL;
     double most = 0;
     for (unsigned i = 0; i < t->nlines; i++) {
@@ -95,8 +96,8 @@ static const struct tally_line *worst(const struct metric *m, const struct tally
     return best;
 }
 
-const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file,
-                                     double per, double limit, bool at_most) {
+const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file, double per,
+                                     double limit, bool at_most) {
     if (!m->numerator) return NULL;
     const struct tally_line *l = worst(m, t, file, limit * per, at_most);
     if (!l) l = worst(m, t, file, at_most ? 0 : 1e200, at_most);

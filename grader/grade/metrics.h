@@ -10,6 +10,6 @@ double metric_value(const struct metric *m, const struct tally *t);
 /* The line that pushes the metric furthest over an upper limit (or under a lower one), else the one with the largest
  * share; lines of `file` come first. NULL where no line has any part in it. `per` divides the value, as in
  * "stores per output element"; 1 = as it is. */
-const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file,
-                                     double per, double limit, bool at_most);
+const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file, double per,
+                                     double limit, bool at_most);
 const char *metric_text(const struct metric *m);

@@ -45,12 +45,10 @@ void check_plausible(struct grading *g, const struct tally *own) {
     double longest = own->high > own->seconds ? own->high : own->seconds;
     double written = SECTOR * (double)(own->counters.sectors_store + own->counters.atomic_sectors);
     if (!own->launches && g->tally.launches)
-        snprintf(
-            g->implausible, sizeof g->implausible,
-            "the entry launches %u kernels at the size that is counted and none at the size that is timed",
-            g->tally.launches);
+        snprintf(g->implausible, sizeof g->implausible,
+                 "the entry launches %u kernels at the size that is counted and none at the size that is timed",
+                 g->tally.launches);
     else if (check_plausible_time(g, longest) && !own->other_writes && written < 0.25 * out)
         snprintf(g->implausible, sizeof g->implausible,
-                 "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written,
-                 out);
+                 "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written, out);
 }

@@ -38,10 +38,10 @@ static void buffer(struct pack *p, struct buf *b) {
 }
 
 #define NUMBER(p, field) bytes(p, &(field), sizeof(field))
-#define ARRAY(p, array, n, type)                                                                             \
-    do {                                                                                                     \
-        n = (unsigned)count(p, n);                                                                           \
-        if (!(p)->out) array = arena_array((p)->arena, type, n);                                             \
+#define ARRAY(p, array, n, type)                                 \
+    do {                                                         \
+        n = (unsigned)count(p, n);                               \
+        if (!(p)->out) array = arena_array((p)->arena, type, n); \
     } while (0)
 
 static void visit_case(struct pack *p, struct case_result *c) {
@@ -50,8 +50,7 @@ static void visit_case(struct pack *p, struct case_result *c) {
 }
 
 static void visit_technique(struct pack *p, struct technique_result *t) {
-    string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason),
-        string(p, &t->file);
+    string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason), string(p, &t->file);
     NUMBER(p, t->value), NUMBER(p, t->limit), NUMBER(p, t->at_most), NUMBER(p, t->passed), NUMBER(p, t->line),
         NUMBER(p, t->guard);
 }
@@ -80,9 +79,9 @@ static void visit_line(struct pack *p, struct line_result *l) {
 
 static void visit(struct pack *p, struct result *r) {
     string(p, &r->id), string(p, &r->file), string(p, &r->message);
-    NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got),
-        NUMBER(p, r->full);
-    NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters), NUMBER(p, r->occupancy);
+    NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got), NUMBER(p, r->full);
+    NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters),
+        NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);
     for (unsigned i = 0; i < r->ncases && !p->bad; i++) visit_case(p, &r->cases[i]);
     ARRAY(p, r->technique, r->ntechnique, struct technique_result);

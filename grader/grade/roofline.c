@@ -25,18 +25,16 @@ static const char copy_ptx[] =
          "add.s64 %d3, %d3, %d5;\nbra LOOP;\nEND:\nret;\n}\n";
 
 static void fma_ptx(struct buf *out) {
-    buf_puts(
-        out, HEAD
-        ".visible .entry wb_fma(.param .u64 to, .param .u32 n) {\n"
-        ".reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<20>; .reg .b64 %d<3>;\n"
-        "ld.param.u64 %d0, [to];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f16, %r1;\n"
-        "mov.f32 %f17, 0f3F7FFFFE;\n");
+    buf_puts(out,
+             HEAD ".visible .entry wb_fma(.param .u64 to, .param .u32 n) {\n"
+                  ".reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<20>; .reg .b64 %d<3>;\n"
+                  "ld.param.u64 %d0, [to];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f16, %r1;\n"
+                  "mov.f32 %f17, 0f3F7FFFFE;\n");
     for (unsigned i = 0; i < CHAINS; i++)
         buf_printf(out, "add.f32 %%f%u, %%f16, 0f%08X;\n", i, 0x3f800000u + i * 0x800u);
     buf_puts(out, "mov.u32 %r2, 0;\nLOOP:\n");
     for (unsigned k = 0; k < 4; k++)
-        for (unsigned i = 0; i < CHAINS; i++)
-            buf_printf(out, "fma.rn.f32 %%f%u, %%f%u, %%f17, %%f16;\n", i, i);
+        for (unsigned i = 0; i < CHAINS; i++) buf_printf(out, "fma.rn.f32 %%f%u, %%f%u, %%f17, %%f16;\n", i, i);
     buf_puts(out, "add.s32 %r2, %r2, 4;\nsetp.lt.u32 %p, %r2, %r0;\n@%p bra LOOP;\n");
     for (unsigned i = 1; i < CHAINS; i++) buf_printf(out, "add.f32 %%f0, %%f0, %%f%u;\n", i);
     /* Never true, but the compiler does not know: the sums must be computed. */
@@ -53,8 +51,7 @@ static bool best_time(struct backend *b, const struct backend_launch *l, double 
         b->ops->launch(b, l, &r);
         double s = backend_gpu_end(b, &error);
         if (r.error || error)
-            return err_set(e, ERR_SYSTEM, "the roofline kernel failed with error %d",
-                           r.error ? r.error : error);
+            return err_set(e, ERR_SYSTEM, "the roofline kernel failed with error %d", r.error ? r.error : error);
         if (i && s > 0 && s < *seconds) *seconds = s; /* the first warms up */
     }
     return *seconds < 1e9 || err_set(e, ERR_SYSTEM, "the roofline kernel took no time");

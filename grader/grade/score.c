@@ -5,20 +5,16 @@
 #include <string.h>
 
 double score_technique(double full, const struct check_counts *n) {
-    unsigned goals = n->goals ? n->goals : 1, reached = n->goals ? n->reached : 1,
-             failed = n->guards - n->kept;
+    unsigned goals = n->goals ? n->goals : 1, reached = n->goals ? n->reached : 1, failed = n->guards - n->kept;
     return reached > failed ? full * (reached - failed) / goals : 0;
 }
 
-double score_speed(double full, double vs_solution) {
-    return full * fmax(0, fmin(1, vs_solution / SCORE_FULL_SPEED));
-}
+double score_speed(double full, double vs_solution) { return full * fmax(0, fmin(1, vs_solution / SCORE_FULL_SPEED)); }
 
 /* ---- what is missing ---- */
 
 static void add_missing(struct result *r, double points, const char *group, const struct buf *why) {
-    r->missing[r->nmissing++] =
-        (struct missing){points, group, arena_strndup(&r->arena, buf_str(why), why->size)};
+    r->missing[r->nmissing++] = (struct missing){points, group, arena_strndup(&r->arena, buf_str(why), why->size)};
 }
 
 /* Several limits of one test stand next to each other; the test fails at the last of them. */
@@ -46,8 +42,7 @@ static void missing_speed(struct result *r, double scale) {
     double points = r->full.speed - r->got.speed;
     struct buf why = {0};
     if (!r->speed_counted || points < 1e-9) return;
-    buf_printf(&why, "%.2f of the model answer's speed, full points from %.2f", r->speed.vs_solution,
-               SCORE_FULL_SPEED);
+    buf_printf(&why, "%.2f of the model answer's speed, full points from %.2f", r->speed.vs_solution, SCORE_FULL_SPEED);
     add_missing(r, points * scale, "speed", &why);
     buf_free(&why);
 }
@@ -90,9 +85,8 @@ bool score_rule(const struct result *naive, struct buf *why) {
         const struct technique_result *t = &naive->technique[i];
         if (t->guard == t->passed) continue;
         buf_printf(why,
-                   t->guard
-                       ? "the guard `%s` fails on the naive version (%s)\n"
-                       : "the goal `%s` has a limit that the naive version meets (%s): make it a guard\n",
+                   t->guard ? "the guard `%s` fails on the naive version (%s)\n"
+                            : "the goal `%s` has a limit that the naive version meets (%s): make it a guard\n",
                    t->name, t->metric);
     }
     if (naive->checks.reached && why->size == before)

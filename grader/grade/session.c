@@ -67,17 +67,16 @@ static enum verdict tell_signal(struct case_run *out, int signal) {
 static enum verdict tell_end(struct case_run *out, const struct jail_result *r) {
     switch (r->end) {
     case JAIL_VIOLATION:
-        return tell(out, V_SEC,
-                    "the host code made a system call that an entry has no use for; the jail stopped it");
+        return tell(out, V_SEC, "the host code made a system call that an entry has no use for; the jail stopped it");
     case JAIL_MEMORY: return tell(out, V_MLE, "the host code used more memory than its processes together may");
     case JAIL_TIMEOUT: return tell(out, V_TLE, "the host code did not return within its time limit");
     case JAIL_OUTPUT: return tell(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED:
-        if (ran_out(r)) return tell(out, V_MLE, "the host code asked for more memory than the %d MiB that it has", HOST_MEMORY);
+        if (ran_out(r))
+            return tell(out, V_MLE, "the host code asked for more memory than the %d MiB that it has", HOST_MEMORY);
         return tell_signal(out, r->signal);
     case JAIL_EXITED:
-        return tell(out, V_RTE,
-                    "the host process ended with exit status %d instead of returning from the entry",
+        return tell(out, V_RTE, "the host process ended with exit status %d instead of returning from the entry",
                     r->code);
     case JAIL_BROKEN: break;
     }
@@ -201,8 +200,8 @@ static enum verdict bad_module(struct session *s, const struct server_outcome *o
     s->finished = true;
     bool ours = !strcmp(server_error_name(o->error), "cudaErrorNotSupported");
     s->stuck = ours ? V_IE : V_RTE;
-    buf_printf(&s->stuck_message,
-               ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s", o->why);
+    buf_printf(&s->stuck_message, ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s",
+               o->why);
     return tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
 }
 
@@ -240,9 +239,8 @@ static uint64_t address(const struct session *s, unsigned i) {
 }
 
 static unsigned wire_type(enum ex_type t) {
-    static const unsigned types[] = {
-        [EX_I8] = WB_I8,   [EX_U8] = WB_U8,   [EX_I32] = WB_I32, [EX_U32] = WB_U32,
-        [EX_I64] = WB_I64, [EX_U64] = WB_U64, [EX_F32] = WB_F32, [EX_F64] = WB_F64};
+    static const unsigned types[] = {[EX_I8] = WB_I8,   [EX_U8] = WB_U8,   [EX_I32] = WB_I32, [EX_U32] = WB_U32,
+                                     [EX_I64] = WB_I64, [EX_U64] = WB_U64, [EX_F32] = WB_F32, [EX_F64] = WB_F64};
     return types[t];
 }
 
@@ -259,8 +257,7 @@ static enum verdict not_recorded(struct session *s, const struct server_outcome 
     if (o->end == SERVER_CALL && o->state == WB_NO_ENTRY) {
         s->finished = true;
         s->stuck = V_CE;
-        buf_printf(&s->stuck_message,
-                   "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
+        buf_printf(&s->stuck_message, "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
                    book_entry(s->ex), o->text[0] ? "\n" : "", o->text);
         return tell(out, V_CE, "%s", buf_str(&s->stuck_message));
     }
@@ -268,8 +265,7 @@ static enum verdict not_recorded(struct session *s, const struct server_outcome 
     bool closed = o->end == SERVER_CLOSED;
     stop(s, closed ? 1 : 0, &r);
     if (o->end == SERVER_LIMIT)
-        tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s",
-             o->why);
+        tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
     else if (closed) tell_end(out, &r);
     else tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
     jail_result_free(&r);
@@ -292,8 +288,7 @@ static bool write_inputs(struct session *s, bool outputs) {
     }
     for (unsigned i = 0; i < s->ex->nargs; i++) { /* inputs inside an output */
         const struct operand *o = &s->problem.op[i];
-        bool inside =
-            o->owner != (int)i && s->ex->args[o->owner].role == EX_OUT && s->ex->args[i].role != EX_OUT;
+        bool inside = o->owner != (int)i && s->ex->args[o->owner].role == EX_OUT && s->ex->args[i].role != EX_OUT;
         if (s->ex->args[i].role == EX_SCALAR || !inside || !o->bytes) continue;
         if (!server_write(s->server, address(s, i), o->before, o->bytes)) return false;
     }
@@ -311,15 +306,15 @@ static bool read_back(struct session *s) {
 
 static void tell_reports(const struct tally *t, struct case_run *out) {
     for (unsigned i = 0; i < t->nreports && i < 3; i++) {
-        buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "",
-                   sim_fault_name(t->reports[i].fault), t->reports[i].text);
+        buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "", sim_fault_name(t->reports[i].fault),
+                   t->reports[i].text);
         if (t->reports[i].count > 1)
             buf_printf(&out->message, " (%llu times)", (unsigned long long)t->reports[i].count);
     }
 }
 
-static enum verdict tell_fault(const struct session *s, const struct case_plan *plan,
-                               const struct server_outcome *o, struct case_run *out) {
+static enum verdict tell_fault(const struct session *s, const struct case_plan *plan, const struct server_outcome *o,
+                               struct case_run *out) {
     enum sim_fault f = s->tally.fault;
     tell_reports(&s->tally, out);
     if (f == SIM_FAULT_BUDGET || f == SIM_FAULT_TIME || o->end == SERVER_DEADLINE) {
@@ -327,27 +322,25 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
             tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
         return out->verdict = V_TLE;
     }
-    if (!out->message.size)
-        tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
+    if (!out->message.size) tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
     return out->verdict = V_RTE;
 }
 
 /* Did the recording do anything? If not, why it comes out wrong is plain. */
-static void explain_wrong(const struct session *s, const struct server_outcome *recorded,
-                          struct case_run *out) {
+static void explain_wrong(const struct session *s, const struct server_outcome *recorded, struct case_run *out) {
     if (recorded->error) {
         out->verdict = V_RTE;
         buf_printf(&out->message, "\nThe call to `%s` had failed: %s (%s)%s%s", recorded->call,
-                   server_error_name(recorded->error), server_error_text(recorded->error),
-                   recorded->why[0] ? ": " : "", recorded->why);
+                   server_error_name(recorded->error), server_error_text(recorded->error), recorded->why[0] ? ": " : "",
+                   recorded->why);
     } else if (!recording_launches(s->recording))
         buf_puts(&out->message,
                  "\nThe entry launched no kernel, and results have to be computed on the device. (Inputs are drawn "
                  "anew after the entry has returned; its launches are run again with them.)");
 }
 
-static enum verdict replay_once(struct session *s, const struct case_plan *plan,
-                                const struct server_outcome *recorded, unsigned round, struct case_run *out) {
+static enum verdict replay_once(struct session *s, const struct case_plan *plan, const struct server_outcome *recorded,
+                                unsigned round, struct case_run *out) {
     struct err e = {0};
     struct server_outcome o;
     struct ex_rng rng;
@@ -362,11 +355,9 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
         return tell(out, V_IE, "%s", e.text);
     struct buf printed = {0};
     server_take_output(s->server, &printed);
-    if (round == 0 && s->log.size < LOG_LIMIT)
-        text_clean(&s->log, buf_str(&printed), printed.size, LOG_LIMIT);
+    if (round == 0 && s->log.size < LOG_LIMIT) text_clean(&s->log, buf_str(&printed), printed.size, LOG_LIMIT);
     buf_free(&printed);
-    if (o.fault || s->tally.fault != SIM_FAULT_NONE || o.end == SERVER_DEADLINE)
-        return tell_fault(s, plan, &o, out);
+    if (o.fault || s->tally.fault != SIM_FAULT_NONE || o.end == SERVER_DEADLINE) return tell_fault(s, plan, &o, out);
     if (s->tally.nreports) return tell_reports(&s->tally, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
     if (!read_back(s)) return tell(out, V_IE, "cannot read the outputs back");
@@ -417,8 +408,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     return out_of_memory(&o, v, out);
 }
 
-void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
-                  struct case_run *out) {
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out) {
     *out = (struct case_run){.verdict = V_AC};
     struct err e = {0};
     struct ex_rng rng;
@@ -448,8 +438,7 @@ enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigne
     struct wb_arg args[EX_ARGS];
     struct server_outcome o;
     *out = (struct case_run){.verdict = V_AC};
-    if (!problem_open(&s->problem, s->ex, c, &e))
-        return tell(out, V_IE, "the exercise's description: %s", e.text);
+    if (!problem_open(&s->problem, s->ex, c, &e)) return tell(out, V_IE, "the exercise's description: %s", e.text);
     if (!s->server && start(s, out) != V_AC) return out->verdict;
     problem_rng_start(&rng, s->o.seed, book_id(s->ex), index, ~0u);
     problem_draw_scalars(&s->problem, &rng);
@@ -474,7 +463,8 @@ double session_round(struct session *s, unsigned index, unsigned round) {
     snprintf(what, sizeof what, "%s buffers", book_id(s->ex));
     problem_rng_start(&rng, s->o.seed, what, index, round);
     problem_draw_buffers(&s->problem, &rng, true);
-    bool ready = server_restart(s->server, &e) && write_inputs(s, true) && backend_gpu_flush(b) && backend_gpu_begin(b, &e);
+    bool ready =
+        server_restart(s->server, &e) && write_inputs(s, true) && backend_gpu_flush(b) && backend_gpu_begin(b, &e);
     if (!ready) return -1;
     bool ok = server_replay(s->server, s->recording, server_now() + 10, &o, &e);
     double seconds = backend_gpu_end(b, &error);
@@ -488,14 +478,15 @@ void session_release(struct session *s) {
     problem_close(&s->problem);
 }
 
-struct backend *session_backend(struct session *s) { return s->server ? server_backend(s->server) : NULL; }
+struct backend *session_backend(struct session *s) {
+    return s->server ? server_backend(s->server) : NULL;
+}
 
 /* ---- the rest ---- */
 
-struct session *session_open(const struct exercise *ex, const struct build *b,
-                             const struct session_options *o, struct err *e) {
-    if (ex->nargs > EX_ARGS)
-        return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
+struct session *session_open(const struct exercise *ex, const struct build *b, const struct session_options *o,
+                             struct err *e) {
+    if (ex->nargs > EX_ARGS) return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
     struct session *s = xcalloc(1, sizeof *s);
     s->ex = ex, s->build = b, s->o = *o;
     s->stuck = V_AC;

@@ -15,7 +15,7 @@
 struct session_options {
     const struct gpu_device *device;
     const char *seed;
-    unsigned workers; /* threads of a launch; 0 = one for each core */
+    unsigned workers;              /* threads of a launch; 0 = one for each core */
     const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
     const struct ptxas
         *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
@@ -29,7 +29,7 @@ struct case_plan {
     bool occupancy;        /* it counts: repeat the replay if registers became known during it */
     uint64_t
         sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
-    unsigned index; /* of the case, for its random numbers */
+    unsigned index;   /* of the case, for its random numbers */
 };
 
 struct case_run {
@@ -40,10 +40,9 @@ struct case_run {
 
 struct session;
 /* NULL: our own failure. A submission that cannot be loaded opens, and every case tells why. */
-struct session *session_open(const struct exercise *ex, const struct build *b,
-                             const struct session_options *o, struct err *e);
-void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
-                  struct case_run *out);
+struct session *session_open(const struct exercise *ex, const struct build *b, const struct session_options *o,
+                             struct err *e);
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out);
 /* On a real GPU, for measuring: records the case once; then each round draws fresh inputs (the same for the same seed,
  * index and round, whatever the submission), flushes L2 and runs the recording with its commands queued ahead. */
 enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out);

@@ -22,8 +22,7 @@ struct times {
 
 /* Seconds, 0 where nothing was launched, -1 where it could not be simulated; and the tally where the caller
  * wants it. */
-static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan,
-                        struct tally *keep) {
+static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan, struct tally *keep) {
     struct case_run run;
     session_case(s, c, &plan, &run);
     double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
@@ -70,8 +69,7 @@ static bool reference(struct grading *g, const char *name, const void *source, s
     struct buf entry = {0};
     if (!build_run(name, source, size, &b, &e)) return false;
     time_key(g, &b, key);
-    bool ok =
-        b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
+    bool ok = b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
     if (b.ok && !ok && (ok = measure(g, &b, t))) {
         buf_printf(&entry, "%a %a", t->timed, t->counted);
         cache_put("times", key, entry.data, entry.size);
@@ -113,16 +111,15 @@ static double roofline(const struct grading *g, const struct ex_case *c) {
 static const char *bound_by(struct arena *a, const struct tally *own) {
     struct buf text = {0};
     buf_puts(&text, own->bound_by);
-    if (own->launches > 1)
-        buf_printf(&text, " in %s, the longest of %u launches", own->longest_kernel, own->launches);
+    if (own->launches > 1) buf_printf(&text, " in %s, the longest of %u launches", own->longest_kernel, own->launches);
     text_demangle(&text);
     const char *kept = arena_strndup(a, buf_str(&text), text.size);
     buf_free(&text);
     return kept;
 }
 
-static void fill_in(struct grading *g, const struct tally *own, const struct times *solution,
-                    const struct times *base, bool timed) {
+static void fill_in(struct grading *g, const struct tally *own, const struct times *solution, const struct times *base,
+                    bool timed) {
     struct speed_result *s = &g->r->speed;
     const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
     double answer = timed ? solution->timed : solution->counted, naive = timed ? base->timed : base->counted;
@@ -141,8 +138,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     if (s->valid && g->implausible[0]) {
         s->valid = false;
         s->note = "faster than the device can be: does the entry do all of its work at this size?";
-    } else
-        s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
+    } else s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
     s->bound_by = bound_by(&g->r->arena, own);
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);
@@ -173,8 +169,7 @@ static bool go_elsewhere(struct grading *g, struct elsewhere *x) {
     *x = (struct elsewhere){.session = NULL};
     if (d == grade_device()) return true;
     ptxas_finish(ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor), &x->registers);
-    struct session_options so = {
-        .device = d, .seed = g->o->seed, .workers = g->o->workers, .registers = &x->registers};
+    struct session_options so = {.device = d, .seed = g->o->seed, .workers = g->o->workers, .registers = &x->registers};
     if (!(x->session = session_open(g->ex, &g->build, &so, &e)))
         return snprintf(x->why, sizeof x->why, "%.250s", e.text), false;
     struct case_run run;
@@ -184,8 +179,7 @@ static bool go_elsewhere(struct grading *g, struct elsewhere *x) {
         x->counted = run.tally, run.tally = (struct tally){0};
         g->r->occupancy = x->counted.occupancy;
         grade_keep_kernels(g->r, &x->registers);
-    } else
-        snprintf(x->why, sizeof x->why, "it does not run on this device: %.200s", buf_str(&run.message));
+    } else snprintf(x->why, sizeof x->why, "it does not run on this device: %.200s", buf_str(&run.message));
     session_case_free(&run);
     return ok;
 }
@@ -196,22 +190,18 @@ static void come_back(struct elsewhere *x) {
     tally_free(&x->counted);
 }
 
-static void time_on_device(struct grading *g, const struct elsewhere *x, bool known,
-                           const struct times *solution, const struct times *base) {
+static void time_on_device(struct grading *g, const struct elsewhere *x, bool known, const struct times *solution,
+                           const struct times *base) {
     struct speed_result *s = &g->r->speed;
     struct tally own = {0};
     /* Where the book's own files take too long there, so does the student's. */
     bool can = !known || (solution->timed > 0 && base->timed > 0);
-    double seconds =
-        can ? time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, &own) : -1;
+    double seconds = can ? time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, &own) : -1;
     bool timed = seconds > 0;
     if (seconds >= 0) check_plausible(g, &own);
-    if (!known)
-        s->note = "the model answer could not be timed";
-    else if (seconds == 0)
-        s->note = "nothing is launched at the size that is timed";
-    else
-        fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
+    if (!known) s->note = "the model answer could not be timed";
+    else if (seconds == 0) s->note = "nothing is launched at the size that is timed";
+    else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
     tally_free(&own);
 }
 
@@ -226,10 +216,8 @@ bool speed_run(struct grading *g) {
     if (v == V_TLE) s->note = "the timed size takes too long to be checked, so that its speed cannot count";
     if (v != V_AC) return v == V_TLE;
     if (known) baseline(g, &base);
-    if (go_elsewhere(g, &x))
-        time_on_device(g, &x, known, &solution, &base);
-    else
-        s->note = arena_strndup(&g->r->arena, x.why, strcspn(x.why, "\n"));
+    if (go_elsewhere(g, &x)) time_on_device(g, &x, known, &solution, &base);
+    else s->note = arena_strndup(&g->r->arena, x.why, strcspn(x.why, "\n"));
     come_back(&x);
     return true;
 }

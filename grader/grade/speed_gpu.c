@@ -14,7 +14,7 @@
 
 static const double pair_seconds = 6, baseline_seconds = 2;
 static const double full_marks = 0.95; /* of the solution's speed: where the grade stops growing */
-enum { TIMED_INDEX = 1000 }; /* of the timed case, for its random numbers: the same for both of a pair */
+enum { TIMED_INDEX = 1000 };           /* of the timed case, for its random numbers: the same for both of a pair */
 
 /* ---- two sessions side by side ---- */
 
@@ -27,8 +27,8 @@ static double run_one(void *user, unsigned which, unsigned round) {
     return session_round(p->session[which], TIMED_INDEX, round);
 }
 
-static struct session *open_session(const struct exercise *ex, const struct build *b,
-                                    const struct grade_options *o, struct err *e) {
+static struct session *open_session(const struct exercise *ex, const struct build *b, const struct grade_options *o,
+                                    struct err *e) {
     struct session_options so = {.device = o->device, .seed = o->seed, .gpu = gpu_options_of(o->device)};
     return session_open(ex, b, &so, e);
 }
@@ -48,8 +48,8 @@ static uint64_t seed_number(const char *text) {
 }
 
 bool speed_gpu_compare(const struct exercise *ex, const struct build *first, const struct build *second,
-                       const struct grade_options *o, double seconds, struct measurement *m,
-                       struct roofline *ceiling, struct err *e) {
+                       const struct grade_options *o, double seconds, struct measurement *m, struct roofline *ceiling,
+                       struct err *e) {
     struct pair p = {{open_session(ex, first, o, e), open_session(ex, second, o, e)}};
     bool ok = p.session[0] && p.session[1] && prepare(p.session[0], ex, e) && prepare(p.session[1], ex, e);
     struct nvml *nvml = nvml_open();
@@ -100,9 +100,7 @@ static bool check_there(struct grading *g) {
     return ok;
 }
 
-static const char *keep(struct grading *g, const char *s) {
-    return arena_strndup(&g->r->arena, s, strlen(s));
-}
+static const char *keep(struct grading *g, const char *s) { return arena_strndup(&g->r->arena, s, strlen(s)); }
 
 static void fill_in(struct grading *g, const struct measurement *m, const struct roofline *c) {
     struct speed_result *s = &g->r->speed;
@@ -122,11 +120,10 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     check_plausible_time(g, m->second);
     s->bound_by = "";
     buf_clear(&text);
-    buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs,
-               m->dropped, m->dropped ? ": " : "", m->dropped ? m->cause : "", c->bytes_per_second * 1e-9,
+    buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs, m->dropped,
+               m->dropped ? ": " : "", m->dropped ? m->cause : "", c->bytes_per_second * 1e-9,
                c->flops_per_second * 1e-12);
-    if (m->unclear)
-        buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call", full_marks);
+    if (m->unclear) buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call", full_marks);
     s->note = keep(g, buf_str(&text));
     buf_free(&text);
 }
@@ -151,10 +148,8 @@ bool speed_gpu_run(struct grading *g) {
     if (!check_there(g)) return false;
     bool ok = speed_gpu_build(g->ex, NULL, &answer, &e) &&
               speed_gpu_compare(g->ex, &answer, &g->build, g->o, pair_seconds, &m, &ceiling, &e);
-    if (ok)
-        fill_in(g, &m, &ceiling), against_naive(g);
-    else
-        g->r->speed.note = keep(g, e.text);
+    if (ok) fill_in(g, &m, &ceiling), against_naive(g);
+    else g->r->speed.note = keep(g, e.text);
     g->unstable = ok && m.unclear;
     build_free(&answer);
     return true;

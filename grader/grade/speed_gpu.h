@@ -11,5 +11,5 @@ bool speed_gpu_run(struct grading *g);
 bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *b, struct err *e);
 /* Times of two files at the timed size, pair by pair; with `ceiling`, also what the device can do. */
 bool speed_gpu_compare(const struct exercise *ex, const struct build *first, const struct build *second,
-                       const struct grade_options *o, double seconds, struct measurement *m,
-                       struct roofline *ceiling, struct err *e);
+                       const struct grade_options *o, double seconds, struct measurement *m, struct roofline *ceiling,
+                       struct err *e);

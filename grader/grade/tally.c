@@ -42,8 +42,7 @@ static void add_shape(struct tally *t, const struct server_launch *l) {
     struct sim_kernel_info info;
     sim_kernel_info(l->launch->kernel, &info);
     const uint32_t *g = l->launch->grid, *b = l->launch->block;
-    double blocks = (double)g[0] * g[1] * g[2],
-           shared = (double)info.static_shared + l->launch->dynamic_shared;
+    double blocks = (double)g[0] * g[1] * g[2], shared = (double)info.static_shared + l->launch->dynamic_shared;
     t->blocks += blocks;
     t->threads += blocks * b[0] * b[1] * b[2];
     if (shared > t->shared_bytes) t->shared_bytes = shared;
@@ -62,8 +61,7 @@ void tally_add(struct tally *t, const struct gpu_device *d, const struct server_
     sim_counters_add(&t->counters, &r->counters);
     for (unsigned i = 0; i < r->nlines; i++)
         sim_counters_add(&find_line(t, r->lines[i].file, r->lines[i].line)->counters, &r->lines[i].counters);
-    for (unsigned i = 0; i < r->nreports && t->nreports < TALLY_REPORTS; i++)
-        t->reports[t->nreports++] = r->reports[i];
+    for (unsigned i = 0; i < r->nreports && t->nreports < TALLY_REPORTS; i++) t->reports[t->nreports++] = r->reports[i];
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
     if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
     add_time(t, d, l);

@@ -13,10 +13,10 @@ struct tally_line {
 
 struct tally {
     unsigned launches;
-    bool other_writes; /* memory was written by other commands than launches: copies, fills */
-    double copied_bytes; /* from device memory to device memory, by copies */
-    double blocks, threads; /* summed over the launches */
-    double shared_bytes;    /* of a block, static and dynamic: most of the launches */
+    bool other_writes;             /* memory was written by other commands than launches: copies, fills */
+    double copied_bytes;           /* from device memory to device memory, by copies */
+    double blocks, threads;        /* summed over the launches */
+    double shared_bytes;           /* of a block, static and dynamic: most of the launches */
     double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
     struct sim_counters counters;
     struct tally_line *lines; /* sorted by tally_sort */

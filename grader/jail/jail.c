@@ -39,22 +39,12 @@ struct jail {
 static enum jail_tier tier = JAIL_NAMESPACES;
 static bool groups; /* control groups can be made here */
 
-void jail_use_groups(bool on) {
-    groups = on;
-}
+void jail_use_groups(bool on) { groups = on; }
 
-void jail_choose(enum jail_tier t) {
-    tier = t;
-}
-void jail_disable(void) {
-    tier = JAIL_NONE;
-}
-bool jail_disabled(void) {
-    return tier == JAIL_NONE;
-}
-enum jail_tier jail_tier_now(void) {
-    return tier;
-}
+void jail_choose(enum jail_tier t) { tier = t; }
+void jail_disable(void) { tier = JAIL_NONE; }
+bool jail_disabled(void) { return tier == JAIL_NONE; }
+enum jail_tier jail_tier_now(void) { return tier; }
 
 const char *jail_tier(void) {
     static char text[128];
@@ -65,8 +55,7 @@ const char *jail_tier(void) {
     if (tier == JAIL_LANDLOCK)
         snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files,
                  geteuid() ? "the grader's own user" : "a user of its own", groups ? ", cgroup" : "");
-    else
-        snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
+    else snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
     return text;
 }
 
@@ -94,8 +83,7 @@ static const struct jail_bind compiler_binds[] = {
 };
 
 const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
-    *n = kind == JAIL_HOST ? sizeof host_binds / sizeof *host_binds
-                           : sizeof compiler_binds / sizeof *compiler_binds;
+    *n = kind == JAIL_HOST ? sizeof host_binds / sizeof *host_binds : sizeof compiler_binds / sizeof *compiler_binds;
     return kind == JAIL_HOST ? host_binds : compiler_binds;
 }
 
@@ -130,14 +118,13 @@ static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) 
         if (calls[i].host_only && kind != JAIL_HOST) continue;
         uint32_t action = calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
         if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
-        if (calls[i].others
-                ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
-                : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
+        if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
+                            : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
             return false;
     }
     /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to clone. */
-    uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-                      CLONE_NEWUTS | CLONE_NEWCGROUP;
+    uint64_t spaces =
+        CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     for (uint64_t bit = 1; bit <= spaces; bit <<= 1)
         if ((spaces & bit) && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                                                SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
@@ -200,8 +187,7 @@ static bool write_maps(pid_t pid, bool own_uid) {
                write_proc(pid, "gid_map", "0 0 1\n1000 65534 1\n");
     snprintf(uid, sizeof uid, "%d %u 1\n", JAIL_UID, geteuid());
     snprintf(gid, sizeof gid, "%d %u 1\n", JAIL_UID, getegid());
-    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) &&
-           write_proc(pid, "gid_map", gid);
+    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) && write_proc(pid, "gid_map", gid);
 }
 
 /* True if this process may map the id "nobody" beside its own. */
@@ -212,8 +198,7 @@ static bool may_map_two(void) {
     unsigned inside, outside, count, found = 0;
     FILE *f = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 &&
-            65534 - inside < count)
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 && 65534 - inside < count)
             found = 1;
     if (f) fclose(f);
     known = (int)found;
@@ -242,12 +227,11 @@ static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
     int why = errno;
     j->pid = pid, j->report = report[0];
     close(go[0]), close(report[1]);
-    bool ok =
-        pid > 0 && write_maps(pid, p->own_uid) && jail_cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
+    bool ok = pid > 0 && write_maps(pid, p->own_uid) && jail_cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
     if (pid > 0 && !ok) why = errno;
     close(go[1]);
-    return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces",
-                         strerror(why));
+    return ok ||
+           err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces", strerror(why));
 }
 
 static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
@@ -266,8 +250,7 @@ static void reap_killed(struct jail *j) {
     close_fd(&j->life);
     if (j->pid <= 0) return;
     if (!j->kept) kill(j->pid, SIGKILL);
-    while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {
-    }
+    while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {}
 }
 
 static void jail_free(struct jail *j) {
@@ -316,14 +299,11 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
 
 /* ---- watching and ending ---- */
 
-int jail_pollfd(const struct jail *j) {
-    return j->pidfd;
-}
+int jail_pollfd(const struct jail *j) { return j->pidfd; }
 
 static void append(int fd, size_t from, size_t limit, struct buf *out) {
     char chunk[16384];
-    for (ssize_t n;
-         limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk, (off_t)from)) > 0;) {
+    for (ssize_t n; limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk, (off_t)from)) > 0;) {
         buf_add(out, chunk, (size_t)n);
         from += (size_t)n, limit -= (size_t)n;
     }
@@ -337,10 +317,8 @@ size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *
 
 static void classify(struct jail_result *r, int status) {
     r->end = WIFEXITED(status) ? JAIL_EXITED : JAIL_SIGNALLED;
-    if (WIFEXITED(status))
-        r->code = WEXITSTATUS(status);
-    else
-        r->signal = WTERMSIG(status);
+    if (WIFEXITED(status)) r->code = WEXITSTATUS(status);
+    else r->signal = WTERMSIG(status);
     if (r->signal == SIGSYS) r->end = JAIL_VIOLATION;
     if (r->signal == SIGXCPU) r->end = JAIL_TIMEOUT;
     if (r->signal == SIGXFSZ) r->end = JAIL_OUTPUT;
@@ -354,19 +332,14 @@ static void broken(struct jail_result *r, const char *stage, int error) {
 static void collect(struct jail *j, struct jail_result *r, bool late) {
     struct jail_report report;
     if (read(j->report, &report, sizeof report) == sizeof report) {
-        if (report.stage)
-            broken(r, report.stage, report.error);
-        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL)
-            r->end = JAIL_TIMEOUT;
-        else
-            classify(r, report.status);
+        if (report.stage) broken(r, report.stage, report.error);
+        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL) r->end = JAIL_TIMEOUT;
+        else classify(r, report.status);
         if (report.full) r->end = JAIL_OUTPUT;
         r->has_taken = report.took;
         if (report.took) append(j->take, 0, j->file_bytes, &r->taken);
-    } else if (late)
-        r->end = JAIL_TIMEOUT;
-    else
-        broken(r, "its first process was killed", EINTR);
+    } else if (late) r->end = JAIL_TIMEOUT;
+    else broken(r, "its first process was killed", EINTR);
     append(j->output, 0, 1 << 20, &r->output);
     if (jail_cgroup_close(&j->groups) && r->end == JAIL_SIGNALLED) r->end = JAIL_MEMORY;
 }
@@ -386,8 +359,7 @@ void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
     if (late && !j->kept) kill(j->pid, SIGKILL);
     close_fd(&j->life); /* a keeper then kills what is left */
     int status = 0;
-    while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {
-    }
+    while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {}
     collect(j, r, late);
     jail_free(j);
 }

@@ -52,7 +52,7 @@ struct jail_limits {
 struct jail_job {
     enum jail_kind kind;
     const char *const *argv, *const *env; /* NULL-terminated; argv[0] is a path inside */
-    int (*inside)(void *); /* instead of argv: called in the jail, its value is the exit status */
+    int (*inside)(void *);                /* instead of argv: called in the jail, its value is the exit status */
     void *inside_data;
     const struct jail_bind *binds;
     unsigned nbinds;
@@ -60,8 +60,7 @@ struct jail_job {
     unsigned nfiles;
     const struct jail_fd *fds;
     unsigned nfds;
-    const char
-        *take; /* a file of /work to hand out after exit status 0, or NULL; at most limits.file_bytes */
+    const char *take; /* a file of /work to hand out after exit status 0, or NULL; at most limits.file_bytes */
     struct jail_limits limits;
 };
 

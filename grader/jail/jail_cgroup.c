@@ -54,9 +54,7 @@ static bool own_group(const char *controller, char *out, size_t size) {
     return found;
 }
 
-static bool is_version_2(void) {
-    return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
-}
+static bool is_version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
 
 static void look(void) {
     looked = true;
@@ -73,8 +71,7 @@ static bool set_limits(const char *folder, const struct jail_limits *l) {
     uint64_t memory = l->memory_bytes ? l->memory_bytes + l->work_bytes + OVERHEAD : 0;
     uint64_t processes = l->processes ? l->processes + 4 : 0; /* the jail's own first process, the keeper */
     bool pids = !processes || write_number(folder, "pids.max", processes);
-    bool most =
-        !memory || write_number(folder, is_version_2() ? "memory.max" : "memory.limit_in_bytes", memory);
+    bool most = !memory || write_number(folder, is_version_2() ? "memory.max" : "memory.limit_in_bytes", memory);
     if (memory && most && is_version_2()) write_text(folder, "memory.swap.max", "0");
     return is_version_2() ? pids && most : strstr(folder, "/pids/") ? pids : most;
 }
@@ -88,10 +85,8 @@ void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l) {
         char *path = c->paths[c->n];
         snprintf(path, sizeof c->paths[0], "%s/%s%d.%u", bases[i], prefix, getpid(), serial);
         if (mkdir(path, 0755) < 0) continue;
-        if (set_limits(path, l))
-            c->n++;
-        else
-            rmdir(path);
+        if (set_limits(path, l)) c->n++;
+        else rmdir(path);
     }
 }
 
@@ -128,8 +123,7 @@ static void sweep(const char *base) {
     for (struct dirent *x; d && (x = readdir(d));) {
         char path[512];
         int pid;
-        if (strncmp(x->d_name, prefix, sizeof prefix - 1) ||
-            sscanf(x->d_name + sizeof prefix - 1, "%d", &pid) != 1)
+        if (strncmp(x->d_name, prefix, sizeof prefix - 1) || sscanf(x->d_name + sizeof prefix - 1, "%d", &pid) != 1)
             continue;
         if (kill(pid, 0) == 0 || errno != ESRCH) continue;
         snprintf(path, sizeof path, "%s/%s", base, x->d_name);

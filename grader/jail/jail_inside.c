@@ -30,8 +30,7 @@
 
 /* <sys/mount.h> clashes with <linux/mount.h>; these are its calls. */
 enum { NO_SUID = 2, NO_DEV = 4, RECURSIVE = 16384, PRIVATE = 1 << 18, DETACH = 2 };
-static long do_mount(const char *from, const char *to, const char *type, unsigned long flags,
-                     const char *data) {
+static long do_mount(const char *from, const char *to, const char *type, unsigned long flags, const char *data) {
     return syscall(SYS_mount, from, to, type, flags, data);
 }
 
@@ -39,8 +38,7 @@ static const struct jail_plan *plan;
 
 static _Noreturn void fail(const char *stage) {
     struct jail_report r = {.stage = stage, .error = errno};
-    if (write(plan->report, &r, sizeof r)) {
-    }
+    if (write(plan->report, &r, sizeof r)) {}
     _exit(1);
 }
 
@@ -56,25 +54,20 @@ static void make_target(const char *path, bool folder) {
         mkdir(part, 0755);
         *p = '/';
     }
-    if (folder)
-        mkdir(part, 0755);
-    else
-        close(open(part, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    if (folder) mkdir(part, 0755);
+    else close(open(part, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
 }
 
 static void bind_one(const struct jail_bind *b) {
-    int tree =
-        (int)syscall(SYS_open_tree, AT_FDCWD, b->from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, b->from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     if (tree < 0 && errno == ENOENT && b->optional) return;
     if (tree < 0) fail(b->from);
     struct stat st;
     if (fstat(tree, &st) < 0) fail(b->from);
     make_target(b->to + 1, S_ISDIR(st.st_mode));
     bool device = S_ISCHR(st.st_mode);
-    struct mount_attr a = {.attr_set =
-                               MOUNT_ATTR_NOSUID | (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
-    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0)
-        fail("mount_setattr");
+    struct mount_attr a = {.attr_set = MOUNT_ATTR_NOSUID | (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
+    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0) fail("mount_setattr");
     if (syscall(SYS_move_mount, tree, "", AT_FDCWD, b->to + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail(b->to);
     close(tree);
 }
@@ -87,8 +80,7 @@ static void mount_work(uint64_t bytes) {
     char options[96];
     snprintf(options, sizeof options, "size=%llu,nr_inodes=4096,mode=0777", (unsigned long long)bytes);
     mkdir("work", 0755);
-    if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0)
-        fail("mount of the writable folder");
+    if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0) fail("mount of the writable folder");
     if (symlink("work", "tmp") < 0) fail("symlink");
 }
 
@@ -152,8 +144,7 @@ static void set_limits(const struct jail_job *job) {
     limit(RLIMIT_MEMLOCK, 0, true);
     limit(RLIMIT_MSGQUEUE, 0, namespaces);
     /* Without a user namespace the kernel counts every process of the user. */
-    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes,
-          l->processes && (namespaces || plan->processes));
+    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes, l->processes && (namespaces || plan->processes));
 }
 
 /* Leaves descriptors 0 to 2, those that were asked for, and `complain`, which closes on exec. */
@@ -258,8 +249,7 @@ pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char
     close(problem[1]);
     struct jail_report r = {0};
     if (read(problem[0], &r, sizeof r) == sizeof r) { /* it could not even start */
-        if (write(p->report, &r, sizeof r)) {
-        }
+        if (write(p->report, &r, sizeof r)) {}
         child = -1;
     }
     close(problem[0]);
@@ -280,8 +270,7 @@ void jail_inside(const struct jail_plan *p) {
     char go;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (read(p->go, &go, 1) != 1) _exit(1); /* the grader died, or could not write the map */
-    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
-        fail("setuid");
+    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)) fail("setuid");
     if (syscall(SYS_sethostname, "jail", 4) < 0) fail("sethostname");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* changing the uid cleared it */
     build_root();
@@ -289,7 +278,6 @@ void jail_inside(const struct jail_plan *p) {
     if (child < 0) _exit(1);
     struct jail_report r = {.status = reap(child)};
     r.took = p->take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(p);
-    if (write(p->report, &r, sizeof r)) {
-    }
+    if (write(p->report, &r, sizeof r)) {}
     _exit(0);
 }

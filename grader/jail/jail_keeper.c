@@ -82,9 +82,7 @@ static bool open_folder(const struct jail_plan *p) {
     return chdir(folder) == 0 && (p->own_uid || chown(".", p->uid, p->uid) == 0);
 }
 
-static bool is_dots(const char *name) {
-    return !strcmp(name, ".") || !strcmp(name, "..");
-}
+static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
 /* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper than any
  * compiler does, counts as too much. */
@@ -95,8 +93,7 @@ static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     for (struct dirent *x; total <= limit && (x = readdir(d));) {
         char below[PATH_MAX];
         struct stat st;
-        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) || lstat(below, &st) < 0)
-            continue;
+        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) || lstat(below, &st) < 0) continue;
         total += (uint64_t)st.st_blocks * 512 + 4096;
         if (S_ISDIR(st.st_mode)) total += bytes_in(below, depth + 1, limit);
     }
@@ -116,10 +113,8 @@ static void remove_folder(int top, const char *name) {
     for (struct dirent *x; d && (x = readdir(d));) {
         if (is_dots(x->d_name) || fstatat(fd, x->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
         snprintf(fresh, sizeof fresh, ".moved-%u", moved++);
-        if (!S_ISDIR(st.st_mode))
-            unlinkat(fd, x->d_name, 0);
-        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0)
-            continue;
+        if (!S_ISDIR(st.st_mode)) unlinkat(fd, x->d_name, 0);
+        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0) continue;
     }
     if (d) closedir(d);
     unlinkat(top, name, AT_REMOVEDIR);
@@ -134,10 +129,8 @@ static void close_folder(void) {
         for (struct dirent *x; d && (x = readdir(d));) {
             if (is_dots(x->d_name) || lstat(x->d_name, &st) < 0) continue;
             left++;
-            if (S_ISDIR(st.st_mode))
-                remove_folder(dirfd(d), x->d_name);
-            else
-                unlink(x->d_name);
+            if (S_ISDIR(st.st_mode)) remove_folder(dirfd(d), x->d_name);
+            else unlink(x->d_name);
         }
         if (d) closedir(d);
     }
@@ -152,8 +145,7 @@ static char *translate(const struct jail_plan *p, const char *s) {
     for (unsigned i = 0; i < job->nbinds; i++) {
         const char *at = strstr(s, job->binds[i].to);
         size_t n = strlen(job->binds[i].to);
-        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':'))
-            continue;
+        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':')) continue;
         char *out = xmalloc(strlen(s) + strlen(job->binds[i].from) + 1);
         sprintf(out, "%.*s%s%s", (int)(at - s), s, job->binds[i].from, at + n);
         return out;
@@ -232,17 +224,14 @@ void jail_keeper_run(const struct jail_plan *given) {
     if (!jail_cgroup_add(p.groups, getpid())) r = (struct jail_report){.stage = "control group", .error = errno};
     choose_user(&p);
     p.folder = folder;
-    if (!r.stage && !open_folder(&p))
-        r = (struct jail_report){.stage = "folder for the program", .error = errno};
-    pid_t program =
-        r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
+    if (!r.stage && !open_folder(&p)) r = (struct jail_report){.stage = "folder for the program", .error = errno};
+    pid_t program = r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
     if (program > 0) {
         watch(&p, program, &r);
         kill_all(program, &r.status);
         r.took = p.take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(&p);
     }
     if (folder[0]) close_folder();
-    if (program >= 0 && write(p.report, &r, sizeof r)) {
-    } /* else jail_launch has said why */
+    if (program >= 0 && write(p.report, &r, sizeof r)) {} /* else jail_launch has said why */
     _exit(0);
 }

@@ -35,19 +35,15 @@ static bool can_create(const char *path) {
 
 static bool sees_files(struct probe *p) {
     (void)p;
-    return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") ||
-           can_open("/root") || can_open("/sys");
+    return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") || can_open("/root") ||
+           can_open("/sys");
 }
 static bool writes_root(struct probe *p) {
     (void)p;
     return can_create("/x") || can_create("/usr/lib/x") || can_create("/dev/x");
 }
-static bool reaches_grader(struct probe *p) {
-    return kill(p->grader, 0) == 0;
-}
-static bool has_descriptor(struct probe *p) {
-    return fcntl(p->secret, F_GETFD) >= 0;
-}
+static bool reaches_grader(struct probe *p) { return kill(p->grader, 0) == 0; }
+static bool has_descriptor(struct probe *p) { return fcntl(p->secret, F_GETFD) >= 0; }
 static bool opens_socket(struct probe *p) {
     (void)p;
     return socket(AF_INET, SOCK_STREAM, 0) >= 0;
@@ -105,23 +101,20 @@ static int inside(void *data) {
     return 0;
 }
 
-static const char remedy[] =
-    "Submissions are not run without one. Allow unprivileged user namespaces "
-    "(sysctl kernel.unprivileged_userns_clone=1, "
-    "user.max_user_namespaces > 0; in a container: --security-opt "
-    "seccomp=unconfined), or use a kernel with Landlock 6 (Linux 6.12), or, for code that "
-    "you trust, pass --no-jail.";
+static const char remedy[] = "Submissions are not run without one. Allow unprivileged user namespaces "
+                             "(sysctl kernel.unprivileged_userns_clone=1, "
+                             "user.max_user_namespaces > 0; in a container: --security-opt "
+                             "seccomp=unconfined), or use a kernel with Landlock 6 (Linux 6.12), or, for code that "
+                             "you trust, pass --no-jail.";
 
 static bool judge(struct jail *j, struct err *e) {
     struct jail_result r = {.end = JAIL_BROKEN};
     if (j) jail_wait(j, 5, &r);
     bool ok = j && r.end == JAIL_EXITED && r.code == 0;
-    if (j && r.end == JAIL_BROKEN)
-        err_set(e, ERR_SYSTEM, "%s", r.why);
+    if (j && r.end == JAIL_BROKEN) err_set(e, ERR_SYSTEM, "%s", r.why);
     else if (j && r.end == JAIL_EXITED && r.code)
         err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
-    else if (j && !ok)
-        err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
+    else if (j && !ok) err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
     jail_result_free(&r);
     return ok;
 }
@@ -135,8 +128,7 @@ static bool holds(enum jail_tier tier, struct err *e) {
         .kind = JAIL_COMPILER,
         .inside = inside,
         .inside_data = &p,
-        .limits = {
-            .cpu_seconds = 5, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 256}};
+        .limits = {.cpu_seconds = 5, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 256}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
     struct jail *j = jail_start(&job, e);
     close(secret), close(null);

@@ -19,11 +19,7 @@ struct column {
 #define AT(c) offsetof(struct sim_counters, c)
 static const struct column columns[] = {
     {{"instr", "%"}, "share of the warp instructions issued", AT(inst_executed), SIZE_MAX, 25},
-    {{"load", "sect %"},
-     "share of the 32-byte sectors that global loads touch",
-     AT(sectors_load),
-     SIZE_MAX,
-     50},
+    {{"load", "sect %"}, "share of the 32-byte sectors that global loads touch", AT(sectors_load), SIZE_MAX, 50},
     {{"sectors", "/load"},
      "sectors per warp-wide load; 4 is packed for floats",
      AT(sectors_load),
@@ -48,11 +44,7 @@ static const struct column columns[] = {
      AT(shared_atomic_requests),
      2},
     {{"local", "sect %"}, "share of the local-memory sectors", AT(local_sectors), SIZE_MAX, 25},
-    {{"parted", "%"},
-     "share of the branches at which lanes of a warp parted",
-     AT(divergent_branches),
-     SIZE_MAX,
-     50},
+    {{"parted", "%"}, "share of the branches at which lanes of a warp parted", AT(divergent_branches), SIZE_MAX, 50},
     {{"lanes", "/instr"},
      "active lanes of an instruction, 32 at best",
      AT(thread_inst_executed),
@@ -86,8 +78,7 @@ static void heading(const struct result *r, const struct report_style *s, struct
 
 static bool is_hot(const struct result *r, const struct line_result *l) {
     for (unsigned i = 0; i < NCOLUMNS; i++)
-        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) &&
-            figure(r, l, &columns[i]) >= columns[i].warn)
+        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) >= columns[i].warn)
             return true;
     return false;
 }
@@ -159,12 +150,10 @@ static void totals(const struct result *r, struct buf *out) {
     }
 }
 
-void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s,
-                    struct buf *out) {
+void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     struct buf size = {0};
     for (unsigned i = 0; i < r->ncases; i++)
-        if (text_ends(r->cases[i].name, " (counted)"))
-            buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
+        if (text_ends(r->cases[i].name, " (counted)")) buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
     buf_printf(out, "%s%s%s  %s, counted at %s\n", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE), r->file,
                buf_str(&size));
     buf_free(&size);

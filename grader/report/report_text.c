@@ -73,8 +73,8 @@ static void verbatim(const char *text, unsigned indent, struct buf *out) {
 }
 
 static void head(const struct result *r, const struct report_style *s, struct buf *out) {
-    buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE), report_ink(s, report_ink_of(r->verdict)),
-               verdict_code(r->verdict), report_ink(s, INK_NONE));
+    buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE),
+               report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
     if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_printf(out, "\n  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
@@ -86,8 +86,8 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     unsigned passed = 0, shown = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
-    buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct",
-               report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD), passed, r->ncases, report_ink(s, INK_NONE));
+    buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
+               passed, r->ncases, report_ink(s, INK_NONE));
     for (unsigned i = 0; i < r->ncases; i++) {
         const struct case_result *c = &r->cases[i];
         if (c->verdict == V_AC) continue;
@@ -99,8 +99,8 @@ static void cases(const struct result *r, const struct report_style *s, struct b
 }
 
 static void value(const struct technique_result *t, struct buf *out) {
-    buf_printf(out, "%s is %.6g%s%s, %s %.6g", t->metric, t->value, t->unit ? " per " : "",
-               t->unit ? t->unit : "", t->at_most ? "at most" : "at least", t->limit);
+    buf_printf(out, "%s is %.6g%s%s, %s %.6g", t->metric, t->value, t->unit ? " per " : "", t->unit ? t->unit : "",
+               t->at_most ? "at most" : "at least", t->limit);
 }
 
 static bool same_check(const struct result *r, unsigned i, unsigned k) {
@@ -128,11 +128,12 @@ static void failing(const struct result *r, const struct technique_result *t, co
     wrapped(t->reason, 9, s, out);
 }
 
-static void one_check(const struct result *r, unsigned first, unsigned end, bool passed,
-                      const struct report_style *s, struct buf *out) {
+static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s,
+                      struct buf *out) {
     const struct technique_result *last = &r->technique[end - 1]; /* a test ends at the limit that it fails */
     buf_printf(out, "    %s%s%s %s %s%s%s", report_ink(s, passed ? INK_GOOD : INK_WARN), passed ? "ok  " : "FAIL",
-               report_ink(s, INK_NONE), last->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD), last->name, passed ? "" : report_ink(s, INK_NONE));
+               report_ink(s, INK_NONE), last->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD),
+               last->name, passed ? "" : report_ink(s, INK_NONE));
     if (!passed && last->file[0]) buf_printf(out, "  %s:%u", last->file, last->line);
     buf_puts(out, "\n");
     for (unsigned i = first; i < end; i++) {
@@ -150,8 +151,7 @@ static void technique(const struct result *r, const struct report_style *s, stru
     bool all = n->reached == n->goals && n->kept == n->guards;
     buf_printf(out, "  %-10s %s%u of %u goal%s reached", "technique", report_ink(s, all ? INK_GOOD : INK_WARN),
                n->reached, n->goals, n->goals == 1 ? "" : "s");
-    if (n->guards)
-        buf_printf(out, ", %u of %u guard%s kept", n->kept, n->guards, n->guards == 1 ? "" : "s");
+    if (n->guards) buf_printf(out, ", %u of %u guard%s kept", n->kept, n->guards, n->guards == 1 ? "" : "s");
     buf_printf(out, "%s\n", report_ink(s, INK_NONE));
     for (unsigned i = 0, end; i < r->ntechnique; i = end) {
         bool ok = check_passed(r, i, &end);
@@ -169,7 +169,8 @@ static void limits(const struct speed_result *p, const struct report_style *s, s
     struct buf text = {0};
     if (p->bound_by[0]) buf_printf(&text, "bound by: %s\n", p->bound_by);
     if (p->of_roofline > 0) {
-        buf_printf(&text, "%.0f %% of the roofline: the problem's bytes and operations alone would take ", 100 * p->of_roofline);
+        buf_printf(&text, "%.0f %% of the roofline: the problem's bytes and operations alone would take ",
+                   100 * p->of_roofline);
         time_of(p->student_us * p->of_roofline, &text);
         buf_puts(&text, "\n");
     }
@@ -182,8 +183,7 @@ static void limits(const struct speed_result *p, const struct report_style *s, s
     buf_free(&text);
 }
 
-void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *s,
-                  struct buf *out) {
+void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     const struct speed_result *p = &r->speed;
     if (!p->valid) {
         if (p->note[0]) buf_printf(out, "  %-10s not known: %s\n", "speed", p->note);
@@ -191,7 +191,8 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     }
     buf_printf(out, "  %-10s ", "speed");
     time_of(p->student_us, out);
-    buf_printf(out, ", %s%.2f of the model answer's speed%s", report_ink(s, INK_BOLD), p->vs_solution, report_ink(s, INK_NONE));
+    buf_printf(out, ", %s%.2f of the model answer's speed%s", report_ink(s, INK_BOLD), p->vs_solution,
+               report_ink(s, INK_NONE));
     if (p->baseline_us > 0) buf_printf(out, ", %.2f times the naive version's", p->vs_baseline);
     buf_printf(out, "\n%13s%s for %s on %s; model answer ", "", p->kind, p->size, d->full_name);
     time_of(p->solution_us, out);
@@ -203,14 +204,12 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
 
 /* Every point that was not awarded, and why. */
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
-    if (r->verdict == V_FLAG)
-        buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
+    if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
     if (r->verdict == V_IE)
         buf_puts(out, "  This is a fault of the grader or the machine, not of the submission. It is not "
                       "scored; run it again.\n");
     for (unsigned i = 0; i < r->nmissing; i++)
-        buf_printf(out, "  %-10s %.1f points: %s\n", i ? "" : "missing", r->missing[i].points,
-                   r->missing[i].why);
+        buf_printf(out, "  %-10s %.1f points: %s\n", i ? "" : "missing", r->missing[i].points, r->missing[i].why);
     if (r->full.correctness + r->full.technique > 0 && !r->speed_counted && r->full.speed > 0)
         buf_printf(out, "  %s%-10s %.0f speed points: no measured time, the rest is scaled to %.0f%s\n",
                    report_ink(s, INK_DIM), "left out", r->full.speed, r->max_score, report_ink(s, INK_NONE));
@@ -227,8 +226,7 @@ static void next(const struct result *r, const struct report_style *s, struct bu
     buf_printf(out, "%s\n", report_ink(s, INK_NONE));
 }
 
-void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s,
-                 struct buf *out) {
+void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     head(r, s, out);
     verbatim(r->message, 4, out);
     cases(r, s, out);
@@ -248,16 +246,13 @@ void report_text(const struct result *r, const struct gpu_device *d, const struc
 static void first_fault(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC) {
-            buf_printf(out, "%s: %.*s", r->cases[i].name, (int)strcspn(r->cases[i].message, "\n"),
-                       r->cases[i].message);
+            buf_printf(out, "%s: %.*s", r->cases[i].name, (int)strcspn(r->cases[i].message, "\n"), r->cases[i].message);
             return;
         }
     for (unsigned i = 0; i < r->ntechnique; i++)
         if (!r->technique[i].passed) {
-            if (r->technique[i].file[0])
-                buf_printf(out, "%s:%u ", r->technique[i].file, r->technique[i].line);
-            buf_printf(out, "%s %.4g > %.4g", r->technique[i].metric, r->technique[i].value,
-                       r->technique[i].limit);
+            if (r->technique[i].file[0]) buf_printf(out, "%s:%u ", r->technique[i].file, r->technique[i].line);
+            buf_printf(out, "%s %.4g > %.4g", r->technique[i].metric, r->technique[i].value, r->technique[i].limit);
             if (!r->technique[i].at_most) text_replace(out, " > ", " < ");
             return;
         }
@@ -272,8 +267,7 @@ static unsigned longest_id(const struct result *const *results, unsigned n) {
     return width;
 }
 
-void report_table(const struct result *const *results, unsigned n, const struct report_style *s,
-                  struct buf *out) {
+void report_table(const struct result *const *results, unsigned n, const struct report_style *s, struct buf *out) {
     unsigned width = longest_id(results, n), passed = 0;
     buf_printf(out, "%s%-*s  %-8s %6s  %-22s  %s%s\n", report_ink(s, INK_BOLD), (int)width, "exercise", "verdict",
                "score", "speed (modelled)", "first failing check", report_ink(s, INK_NONE));
@@ -284,8 +278,8 @@ void report_table(const struct result *const *results, unsigned n, const struct 
         if (r->speed.valid) buf_printf(&fast, "%.2f of the answer's", r->speed.vs_solution);
         passed += r->verdict == V_AC;
         buf_printf(out, "%-*s  %s%-8s%s %6.1f  %-22s  %.100s\n", (int)width, r->id,
-                   report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE), r->score,
-                   buf_str(&fast), buf_str(&fault));
+                   report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE),
+                   r->score, buf_str(&fast), buf_str(&fault));
         buf_free(&fault), buf_free(&fast);
     }
     buf_printf(out, "%u of %u passed\n", passed, n);

@@ -5,16 +5,12 @@
 #include <string.h>
 
 static void time_text(double us, char out[16]) {
-    if (us <= 0)
-        snprintf(out, 16, "-");
-    else if (us >= 1e4)
-        snprintf(out, 16, "%.4g ms", us / 1e3);
-    else
-        snprintf(out, 16, "%.4g us", us);
+    if (us <= 0) snprintf(out, 16, "-");
+    else if (us >= 1e4) snprintf(out, 16, "%.4g ms", us / 1e3);
+    else snprintf(out, 16, "%.4g us", us);
 }
 
-void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const struct result *results,
-                      unsigned n) {
+void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const struct result *results, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         const struct speed_result *s = &results[i].speed;
         char own[16], answer[16], naive[16];
@@ -23,8 +19,8 @@ void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const
         /* What limits, without the next two. */
         int head = (int)strcspn(s->bound_by, "(");
         if (head && s->bound_by[head]) head--; /* the blank before it */
-        buf_printf(rows, "  %-20.20s %-10.10s %12s %12s %12s %9.2f %9.2f  %.*s\n", results[i].ex->name,
-                   d->name, own, naive, answer, s->vs_baseline, s->vs_solution, head, s->bound_by);
+        buf_printf(rows, "  %-20.20s %-10.10s %12s %12s %12s %9.2f %9.2f  %.*s\n", results[i].ex->name, d->name, own,
+                   naive, answer, s->vs_baseline, s->vs_solution, head, s->bound_by);
     }
 }
 

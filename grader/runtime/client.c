@@ -39,8 +39,7 @@ static int gone(const struct wb_call *c) {
 static bool send_frame(const struct wb_call *c, uint32_t seq) {
     struct wb_header h = {.op = c->op, .seq = seq};
     h.size = (uint32_t)(sizeof h + c->request_size + c->tail_size);
-    struct iovec parts[] = {
-        {&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
+    struct iovec parts[] = {{&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
     while (sendmsg(socket_fd, &m, MSG_NOSIGNAL) < 0)
         if (errno != EINTR) return false;
@@ -94,10 +93,8 @@ static bool share_connection(void) {
     unsigned long long inode;
     struct stat st;
     const char *text = getenv(WB_ENV_CONNECTED);
-    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid())
-        return false;
-    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode)
-        return false; /* from before an exec */
+    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid()) return false;
+    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode) return false; /* from before an exec */
     socket_fd = fd;
     window_fd = window;
     return true;
@@ -119,8 +116,7 @@ union control {
 static bool send_descriptor(int to, int fd) {
     union control control = {0};
     struct iovec part = {"c", 1};
-    struct msghdr m = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -133,8 +129,7 @@ static int receive_descriptor(int from) {
     union control control;
     char byte;
     struct iovec part = {&byte, 1};
-    struct msghdr m = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     int fd = -1;
     if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1) return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&m);

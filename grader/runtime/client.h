@@ -34,14 +34,19 @@ struct wb_call {
 
 /* Returns the reply's status. */
 int wb_exchange(struct wb_call *c);
-uint64_t wb_time_ns(void);   /* device time, as of the last reply */
-bool wb_output_waits(void);  /* device printf has written something */
+uint64_t wb_time_ns(void);  /* device time, as of the last reply */
+bool wb_output_waits(void); /* device printf has written something */
 void wb_lock(void);
 void wb_unlock(void);
 
 #define wb_ask(name, q, p) wb_ask_tail(name, q, p, NULL, 0, NULL, 0)
-#define wb_ask_tail(name, q, p, text, ntext, room, nroom)                                                    \
-    wb_exchange(&(struct wb_call){.op = WB_OP_##name, .request = (const struct wb_req_##name *){q},           \
-                                  .request_size = sizeof(struct wb_req_##name), .tail = text,                 \
-                                  .tail_size = ntext, .reply = (struct wb_rep_##name *){p},                   \
-                                  .reply_size = sizeof(struct wb_rep_##name), .out = room, .out_room = nroom})
+#define wb_ask_tail(name, q, p, text, ntext, room, nroom)                       \
+    wb_exchange(&(struct wb_call){.op = WB_OP_##name,                           \
+                                  .request = (const struct wb_req_##name *){q}, \
+                                  .request_size = sizeof(struct wb_req_##name), \
+                                  .tail = text,                                 \
+                                  .tail_size = ntext,                           \
+                                  .reply = (struct wb_rep_##name *){p},         \
+                                  .reply_size = sizeof(struct wb_rep_##name),   \
+                                  .out = room,                                  \
+                                  .out_room = nroom})

@@ -10,8 +10,12 @@ static int run_launch(const struct wb_command *c) {
     struct wb_req_launch q = {
         .kernel = f->kernel,
         .stream = (uint64_t)c->launch.stream,
-        .grid_x = c->launch.grid.x, .grid_y = c->launch.grid.y, .grid_z = c->launch.grid.z,
-        .block_x = c->launch.block.x, .block_y = c->launch.block.y, .block_z = c->launch.block.z,
+        .grid_x = c->launch.grid.x,
+        .grid_y = c->launch.grid.y,
+        .grid_z = c->launch.grid.z,
+        .block_x = c->launch.block.x,
+        .block_y = c->launch.block.y,
+        .block_z = c->launch.block.z,
         .dynamic_shared = c->launch.shared,
         .cooperative = c->launch.cooperative,
     };
@@ -28,10 +32,9 @@ int wb_run(const struct wb_command *c) {
     switch (c->kind) {
     case WB_LAUNCH: return run_launch(c);
     case WB_COPY:
-        return wb_copy_any(c->copy.to, c->copy.to_pitch, c->copy.from, c->copy.from_pitch, c->copy.width,
-                           c->copy.rows, c->copy.kind);
-    case WB_FILL:
-        return wb_fill(c->fill.to, c->fill.pitch, c->fill.value, c->fill.unit, c->fill.width, c->fill.rows);
+        return wb_copy_any(c->copy.to, c->copy.to_pitch, c->copy.from, c->copy.from_pitch, c->copy.width, c->copy.rows,
+                           c->copy.kind);
+    case WB_FILL: return wb_fill(c->fill.to, c->fill.pitch, c->fill.value, c->fill.unit, c->fill.width, c->fill.rows);
     case WB_HOST: return run_host(c);
     case WB_RECORD: return wb_event_record_now(c->event), 0;
     case WB_CHILD: return wb_graph_run(c->child);

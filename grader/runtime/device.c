@@ -95,7 +95,10 @@ static bool attribute(enum cudaDeviceAttr a, int *value) {
     struct cudaDeviceProp p;
     fill_properties(&p);
     switch ((int)a) {
-#define A(id, expression) case cudaDevAttr##id: *value = (int)(expression); return true;
+#define A(id, expression)           \
+    case cudaDevAttr##id:           \
+        *value = (int)(expression); \
+        return true;
 #include "grader/runtime/attributes.def"
 #undef A
     }

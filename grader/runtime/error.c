@@ -18,8 +18,7 @@ static bool sticky(int error) {
     case cudaErrorIllegalInstruction:
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
-    case cudaErrorHardwareStackError:
-        return true;
+    case cudaErrorHardwareStackError: return true;
     }
     return false;
 }
@@ -39,7 +38,9 @@ cudaError_t cudaPeekAtLastError(void) { return (cudaError_t)last_error; }
 
 const char *cudaGetErrorName(cudaError_t error) {
     switch ((int)error) {
-#define X(name, code, text) case code: return #name;
+#define X(name, code, text) \
+    case code:              \
+        return #name;
 #include "grader/server/errors.def"
 #undef X
     }
@@ -48,7 +49,9 @@ const char *cudaGetErrorName(cudaError_t error) {
 
 const char *cudaGetErrorString(cudaError_t error) {
     switch ((int)error) {
-#define X(name, code, text) case code: return text;
+#define X(name, code, text) \
+    case code:              \
+        return text;
 #include "grader/server/errors.def"
 #undef X
     }

@@ -105,8 +105,7 @@ static cudaGraph_t clone_graph(cudaGraph_t g) {
         node->original = g->nodes[i];
     }
     for (size_t i = 0; clone && i < g->n; i++)
-        for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
-            add_dep(clone->nodes[i], copy_of(clone, g->nodes[i]->deps[d]));
+        for (size_t d = 0; d < g->nodes[i]->ndeps; d++) add_dep(clone->nodes[i], copy_of(clone, g->nodes[i]->deps[d]));
     return clone;
 }
 
@@ -212,14 +211,17 @@ static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
     if (!f) return p ? error : cudaErrorInvalidValue;
     if (p->extra) return cudaErrorNotSupported;
     *c = (struct wb_command){.kind = WB_LAUNCH,
-                             .launch = {.func = p->func, .grid = p->gridDim, .block = p->blockDim,
-                                        .shared = p->sharedMemBytes, .params = params,
+                             .launch = {.func = p->func,
+                                        .grid = p->gridDim,
+                                        .block = p->blockDim,
+                                        .shared = p->sharedMemBytes,
+                                        .params = params,
                                         .param_bytes = f->info.param_bytes}};
     return wb_pack(f, p->kernelParams, params);
 }
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                   size_t ndeps, const struct cudaKernelNodeParams *p) {
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                   const struct cudaKernelNodeParams *p) {
     uint8_t params[WB_PARAMS];
     struct wb_command c;
     int error = kernel_command(p, params, &c);
@@ -251,9 +253,8 @@ static struct wb_command copy_command(void *to, const void *from, size_t n, enum
     return (struct wb_command){.kind = WB_COPY, .copy = {to, from, n, n, n, 1, kind}};
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                     size_t ndeps, void *to, const void *from, size_t n,
-                                     enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                     void *to, const void *from, size_t n, enum cudaMemcpyKind kind) {
     struct wb_command c = copy_command(to, from, n, kind);
     return wb_return(add(out, g, deps, ndeps, &c));
 }
@@ -264,35 +265,32 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const
     return wb_return(replace(node, &c));
 }
 
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_t node, void *to,
-                                               const void *from, size_t n, enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_t node, void *to, const void *from,
+                                               size_t n, enum cudaMemcpyKind kind) {
     if (!x) return wb_return(cudaErrorInvalidValue);
     return cudaGraphMemcpyNodeSetParams1D(copy_of(x->graph, node), to, from, n, kind);
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                   size_t ndeps, const struct cudaMemcpy3DParms *p) {
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                   const struct cudaMemcpy3DParms *p) {
     if (!p) return wb_return(cudaErrorInvalidValue);
-    if (p->srcArray || p->dstArray || p->extent.depth > 1)
-        return wb_unsupported("cudaGraphAddMemcpyNode in 3-D");
+    if (p->srcArray || p->dstArray || p->extent.depth > 1) return wb_unsupported("cudaGraphAddMemcpyNode in 3-D");
     struct wb_command c = {.kind = WB_COPY,
                            .copy = {(char *)p->dstPtr.ptr + p->dstPos.y * p->dstPtr.pitch + p->dstPos.x,
                                     (char *)p->srcPtr.ptr + p->srcPos.y * p->srcPtr.pitch + p->srcPos.x,
-                                    p->dstPtr.pitch, p->srcPtr.pitch, p->extent.width, p->extent.height,
-                                    p->kind}};
+                                    p->dstPtr.pitch, p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind}};
     return wb_return(add(out, g, deps, ndeps, &c));
 }
 
 static int fill_command(const struct cudaMemsetParams *p, struct wb_command *c) {
     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)) return cudaErrorInvalidValue;
     size_t pitch = p->height > 1 ? p->pitch : p->width * p->elementSize;
-    *c = (struct wb_command){.kind = WB_FILL,
-                             .fill = {p->dst, pitch, p->width, p->height, p->value, p->elementSize}};
+    *c = (struct wb_command){.kind = WB_FILL, .fill = {p->dst, pitch, p->width, p->height, p->value, p->elementSize}};
     return 0;
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                   size_t ndeps, const struct cudaMemsetParams *p) {
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                   const struct cudaMemsetParams *p) {
     struct wb_command c;
     int error = fill_command(p, &c);
     return wb_return(error ? error : add(out, g, deps, ndeps, &c));
@@ -316,26 +314,25 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g, const cuda
     return wb_return(add(out, g, deps, ndeps, &c));
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                  size_t ndeps) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps) {
     struct wb_command c = {.kind = WB_EMPTY};
     return wb_return(add(out, g, deps, ndeps, &c));
 }
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                        size_t ndeps, cudaEvent_t e) {
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                        cudaEvent_t e) {
     struct wb_command c = {.kind = WB_RECORD, .event = e};
     return wb_return(add(out, g, deps, ndeps, &c));
 }
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                      size_t ndeps, cudaEvent_t e) {
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                      cudaEvent_t e) {
     (void)e; /* whatever recorded it is done */
     return cudaGraphAddEmptyNode(out, g, deps, ndeps);
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                       size_t ndeps, cudaGraph_t child) {
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                                       cudaGraph_t child) {
     if (!child) return wb_return(cudaErrorInvalidValue);
     struct wb_command c = {.kind = WB_CHILD, .child = clone_graph(child)};
     return wb_return(add(out, g, deps, ndeps, &c));
@@ -351,8 +348,8 @@ cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t g) {
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type) {
     static const enum cudaGraphNodeType types[] = {
-        [WB_LAUNCH] = cudaGraphNodeTypeKernel, [WB_COPY] = cudaGraphNodeTypeMemcpy,
-        [WB_FILL] = cudaGraphNodeTypeMemset,   [WB_HOST] = cudaGraphNodeTypeHost,
+        [WB_LAUNCH] = cudaGraphNodeTypeKernel,      [WB_COPY] = cudaGraphNodeTypeMemcpy,
+        [WB_FILL] = cudaGraphNodeTypeMemset,        [WB_HOST] = cudaGraphNodeTypeHost,
         [WB_RECORD] = cudaGraphNodeTypeEventRecord, [WB_EMPTY] = cudaGraphNodeTypeEmpty,
         [WB_CHILD] = cudaGraphNodeTypeGraph,
     };
@@ -374,9 +371,7 @@ static cudaError_t list(cudaGraph_t g, bool roots_only, cudaGraphNode_t *out, si
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) { return list(g, false, out, n); }
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) {
-    return list(g, true, out, n);
-}
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) { return list(g, true, out, n); }
 
 static int connect_nodes(const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -393,8 +388,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
     return wb_return(connect_nodes(from, to, n));
 }
 #else
-cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                     size_t n) {
+cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) {
     (void)g;
     return wb_return(connect_nodes(from, to, n));
 }

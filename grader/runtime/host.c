@@ -18,7 +18,7 @@
 /* ---- names of an object's functions ---- */
 
 struct symbols {
-    const ElfW(Sym) *table;
+    const ElfW(Sym) * table;
     const char *names;
     const uint32_t *hash; /* DT_GNU_HASH */
 };
@@ -63,13 +63,11 @@ static void list_functions(void *object, const char *entry, char *out, size_t si
         const char *name = s.names + s.table[i].st_name;
         if (ELF64_ST_TYPE(s.table[i].st_info) != STT_FUNC || !s.table[i].st_shndx || is_runtime(name)) continue;
         if (!strncmp(name, "_Z", 2) && strstr(name, entry)) snprintf(first, sizeof first, "%s", name);
-        if (n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s%.80s", listed ? ", " : "; it exports ", name);
+        if (n < size) n += (size_t)snprintf(out + n, size - n, "%s%.80s", listed ? ", " : "; it exports ", name);
         listed++;
     }
     if (*first && n < size)
-        snprintf(out + n, size - n, "\n`%.80s` is a C++ function: put extern \"C\" before its definition",
-                 first);
+        snprintf(out + n, size - n, "\n`%.80s` is a C++ function: put extern \"C\" before its definition", first);
 }
 
 /* ---- calls ---- */
@@ -104,8 +102,14 @@ static bool next(enum wb_call_state state, const char *text, struct job *job) {
     char tail[sizeof job->args + sizeof job->entry];
     struct wb_req_next_call q = {.state = state};
     struct wb_rep_next_call p;
-    struct wb_call c = {.op = WB_OP_next_call, .request = &q, .request_size = sizeof q, .tail = text,
-                        .tail_size = strlen(text), .reply = &p, .reply_size = sizeof p, .out = tail,
+    struct wb_call c = {.op = WB_OP_next_call,
+                        .request = &q,
+                        .request_size = sizeof q,
+                        .tail = text,
+                        .tail_size = strlen(text),
+                        .reply = &p,
+                        .reply_size = sizeof p,
+                        .out = tail,
                         .out_room = sizeof tail};
     fflush(NULL);
     if (wb_exchange(&c) || p.nargs > WB_MAX_ARGS) return false;

@@ -95,8 +95,7 @@ cudaError_t cudaHostGetFlags(unsigned *flags, void *p) {
 
 cudaError_t cudaHostGetDevicePointer(void **out, void *p, unsigned flags) {
     if (flags) return wb_return(cudaErrorInvalidValue);
-    if (!wb_is_managed(p))
-        return wb_unsupported("cudaHostGetDevicePointer for memory without cudaHostAllocMapped");
+    if (!wb_is_managed(p)) return wb_unsupported("cudaHostGetDevicePointer for memory without cudaHostAllocMapped");
     *out = p;
     return cudaSuccess;
 }

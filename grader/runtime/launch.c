@@ -57,21 +57,17 @@ static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t
     _Alignas(16) uint8_t params[WB_PARAMS];
     error = wb_pack(f, args, params);
     if (error) return error;
-    struct wb_command c = {
-        .kind = WB_LAUNCH,
-        .launch = {kernel, grid, block, shared, stream, cooperative, params, f->info.param_bytes}};
+    struct wb_command c = {.kind = WB_LAUNCH,
+                           .launch = {kernel, grid, block, shared, stream, cooperative, params, f->info.param_bytes}};
     return wb_issue(stream, &c);
 }
 
-cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                             cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
     return wb_return(launch(f, grid, block, args, shared, stream, false));
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared,
-                               cudaStream_t stream);
-cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared,
-                               cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
     return wb_return(launch(f, grid, block, args, shared, stream, false));
 }
 
@@ -125,8 +121,7 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
         if (value < -1 || value > 100) return wb_return(cudaErrorInvalidValue);
         f->carveout = value; /* a hint */
         return cudaSuccess;
-    case cudaFuncAttributeNonPortableClusterSizeAllowed:
-        return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed: return cudaSuccess;
     }
     return wb_unsupported("cudaFuncSetAttribute for clusters");
 }
@@ -197,8 +192,7 @@ static int occupancy(const void *func, int threads, size_t shared, uint32_t *blo
     return error;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func, int threads,
-                                                          size_t shared) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func, int threads, size_t shared) {
     uint32_t n = 0;
     int error = occupancy(func, threads, shared, &n);
     if (!error) *blocks = (int)n;
@@ -212,8 +206,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 }
 
 /* The most that leaves room for `blocks` blocks on a multiprocessor. */
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks,
-                                                      int threads) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks, int threads) {
     int error;
     const struct wb_function *f = wb_function(func, &error);
     const struct wb_rep_device_info *d = f ? wb_device(&error) : NULL;
@@ -222,7 +215,6 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
     size_t share = d->shared_per_sm / (unsigned)blocks & ~(size_t)127,
            used = d->shared_reserved + f->info.static_shared;
     *bytes = share > used ? share - used : 0;
-    if (*bytes + f->info.static_shared > d->shared_per_block)
-        *bytes = d->shared_per_block - f->info.static_shared;
+    if (*bytes + f->info.static_shared > d->shared_per_block) *bytes = d->shared_per_block - f->info.static_shared;
     return cudaSuccess;
 }

@@ -104,8 +104,8 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
 void wb_reserve(uint64_t start, uint64_t bytes) {
     base = start;
     span = bytes;
-    void *p = mmap((void *)start, bytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *p =
+        mmap((void *)start, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p != MAP_FAILED && p != (void *)start) munmap(p, bytes);
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGSEGV, &action, &previous);

@@ -80,14 +80,15 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
     int error;
     if (!wb_device(&error)) return wb_return(error);
     if (!out) return wb_return(cudaErrorInvalidValue);
-    *out = (struct cudaPointerAttributes){
-        .type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
+    *out = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
     struct wb_rep_range range;
     bool device = wb_is_device(p) && !wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &range);
     bool managed = device && wb_is_managed(p), host = !device && wb_host_kind(p);
     if (!device && !host) return cudaSuccess;
     *out = (struct cudaPointerAttributes){
-        .type = managed ? cudaMemoryTypeManaged : device ? cudaMemoryTypeDevice : cudaMemoryTypeHost,
+        .type = managed  ? cudaMemoryTypeManaged
+                : device ? cudaMemoryTypeDevice
+                         : cudaMemoryTypeHost,
         .devicePointer = device ? (void *)p : NULL,
         .hostPointer = managed || host ? (void *)p : NULL,
     };
@@ -101,9 +102,7 @@ static int fill(void *p, size_t pitch, int value, size_t width, size_t rows, cud
     return wb_issue(s, &c);
 }
 
-cudaError_t cudaMemset(void *p, int value, size_t bytes) {
-    return wb_return(fill(p, bytes, value, bytes, 1, 0));
-}
+cudaError_t cudaMemset(void *p, int value, size_t bytes) { return wb_return(fill(p, bytes, value, bytes, 1, 0)); }
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
     return wb_return(fill(p, pitch, value, width, height, 0));
 }
@@ -139,12 +138,11 @@ static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind ki
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     return wb_return(copy(to, from, bytes, kind, 0));
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t s) {
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s) {
     return wb_return(copy(to, from, bytes, kind, s));
 }
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                         size_t height, enum cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         enum cudaMemcpyKind kind) {
     return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0));
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -190,8 +188,8 @@ static int symbol_part(const void *symbol, size_t offset, size_t bytes, uint64_t
     return 0;
 }
 
-static int to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                     enum cudaMemcpyKind kind, cudaStream_t s) {
+static int to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
+                     cudaStream_t s) {
     uint64_t address;
     int error = symbol_part(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
@@ -214,8 +212,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
                                     enum cudaMemcpyKind kind, cudaStream_t s) {
     return wb_return(to_symbol(symbol, from, bytes, offset, kind, s));
 }
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
-                                 enum cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind) {
     return wb_return(from_symbol(to, symbol, bytes, offset, kind, 0));
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,

@@ -156,12 +156,12 @@ static void map_managed(struct wb_module *m) {
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads,
-                            uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *tid,
+                            uint3 *bid, dim3 *block, dim3 *grid, int *warp);
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size,
                        int constant, int global);
-void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external,
-                              size_t size, int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t size,
+                              int constant, int global);
 char __cudaInitModule(void **handle);
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub);
 
@@ -182,8 +182,7 @@ void **__cudaRegisterFatBinary(void *wrapper) {
 
 void __cudaRegisterFatBinaryEnd(void **handle) {
     int error;
-    if (!getenv(WB_ENV_WINDOW))
-        return; /* not grading; and who forks before the first real use has no device yet */
+    if (!getenv(WB_ENV_WINDOW)) return; /* not grading; and who forks before the first real use has no device yet */
     const struct wb_session *s = wb_session(&error);
     if (s && s->grading) load((struct wb_module *)handle);
 }
@@ -205,8 +204,8 @@ void __cudaUnregisterFatBinary(void **handle) {
     wb_unlock();
 }
 
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads,
-                            uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp) {
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *tid,
+                            uint3 *bid, dim3 *block, dim3 *grid, int *warp) {
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     struct wb_function *f = allocate(sizeof *f);
     *f = (struct wb_function){.host = host, .name = name, .module = (struct wb_module *)handle, .carveout = -1};
@@ -218,8 +217,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 
 static void add_variable(void **handle, const void *host, void **managed, const char *name) {
     struct variable *v = allocate(sizeof *v);
-    *v = (struct variable){
-        .host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
+    *v = (struct variable){.host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
     wb_lock();
     v->next = variables;
     variables = v;
@@ -232,8 +230,8 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
     add_variable(handle, host, NULL, name);
 }
 
-void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external,
-                              size_t size, int constant, int global) {
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t size,
+                              int constant, int global) {
     (void)device, (void)external, (void)size, (void)constant, (void)global;
     add_variable(handle, host, host, name);
 }

@@ -18,9 +18,7 @@ static cudaError_t give(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
-    return give(pool, &default_pool, device);
-}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { return give(pool, &default_pool, device); }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return give(pool, current_pool, device); }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
@@ -60,12 +58,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
     switch ((int)a) {
     case cudaMemPoolReuseFollowEventDependencies:
     case cudaMemPoolReuseAllowOpportunistic:
-    case cudaMemPoolReuseAllowInternalDependencies:
-        *(int *)value = 1;
-        return cudaSuccess;
-    case cudaMemPoolAttrReleaseThreshold:
-        memcpy(value, &pool->release_threshold, 8);
-        return cudaSuccess;
+    case cudaMemPoolReuseAllowInternalDependencies: *(int *)value = 1; return cudaSuccess;
+    case cudaMemPoolAttrReleaseThreshold: memcpy(value, &pool->release_threshold, 8); return cudaSuccess;
     }
     cudaError_t error = cudaMemGetInfo(&unused, &total);
     *(uint64_t *)value = total - unused;
@@ -85,8 +79,7 @@ static cudaError_t hint(const void *p, cudaStream_t s) {
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, struct cudaMemLocation to, unsigned flags,
-                                 cudaStream_t s) {
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, struct cudaMemLocation to, unsigned flags, cudaStream_t s) {
     (void)n, (void)to, (void)flags;
     return hint(p, s);
 }
@@ -109,8 +102,7 @@ cudaError_t cudaMemPrefetchAsync_v2(const void *p, size_t n, struct cudaMemLocat
     (void)n, (void)to, (void)flags;
     return hint(p, s);
 }
-cudaError_t cudaMemAdvise_v2(const void *p, size_t n, enum cudaMemoryAdvise advice,
-                             struct cudaMemLocation where) {
+cudaError_t cudaMemAdvise_v2(const void *p, size_t n, enum cudaMemoryAdvise advice, struct cudaMemLocation where) {
     (void)n, (void)advice, (void)where;
     return hint(p, 0);
 }

@@ -21,8 +21,8 @@ struct wb_function {
     const void *host; /* the stub whose address stands for the kernel */
     const char *name; /* mangled */
     struct wb_module *module;
-    uint64_t kernel;  /* 0 = not looked up yet */
-    int error;        /* why it cannot be */
+    uint64_t kernel; /* 0 = not looked up yet */
+    int error;       /* why it cannot be */
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
@@ -104,8 +104,8 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
 /* What a stream is being captured into. */
 enum { WB_CAPTURE_DEPS = 32 };
 struct wb_capture {
-    cudaGraph_t graph; /* NULL = not captured */
-    bool origin;       /* began here, rather than through an event */
+    cudaGraph_t graph;                     /* NULL = not captured */
+    bool origin;                           /* began here, rather than through an event */
     cudaGraphNode_t last[WB_CAPTURE_DEPS]; /* what the next node depends on */
     size_t nlast;
 };

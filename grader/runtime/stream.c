@@ -38,7 +38,9 @@ int wb_check_stream(cudaStream_t s) {
     return known ? 0 : cudaErrorInvalidResourceHandle;
 }
 
-struct wb_capture *wb_capture(cudaStream_t s) { return is_default(s) ? NULL : &s->capture; }
+struct wb_capture *wb_capture(cudaStream_t s) {
+    return is_default(s) ? NULL : &s->capture;
+}
 
 void wb_capture_end(cudaGraph_t g) {
     wb_lock();
@@ -63,7 +65,8 @@ void wb_flush_output(void) {
     while (wb_output_waits()) {
         char text[WB_FRAME];
         struct wb_rep_output p;
-        struct wb_call c = {.op = WB_OP_output, .reply = &p, .reply_size = sizeof p, .out = text, .out_room = sizeof text};
+        struct wb_call c = {
+            .op = WB_OP_output, .reply = &p, .reply_size = sizeof p, .out = text, .out_room = sizeof text};
         if (wb_exchange(&c) || !c.out_size) return;
         fwrite(text, 1, c.out_size, p.to_stderr ? stderr : stdout);
     }
@@ -135,8 +138,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
     if (!error) error = check_event(e);
-    if (!error && e->at.graph)
-        error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
+    if (!error && e->at.graph) error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
     else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
     return wb_return(error);
 }
@@ -270,14 +272,10 @@ static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    return elapsed(ms, start, end);
-}
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
 
 /* Toolkits from 12.8 on rename it in the header. */
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
-cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    return elapsed(ms, start, end);
-}
+cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
 
 cudaError_t cudaDeviceSynchronize(void) { return wb_return(wb_sync()); }

@@ -55,17 +55,18 @@ int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t wid
     return error;
 }
 
-static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                          size_t rows) {
-    struct wb_req_copy q = {.to = (uint64_t)to, .to_pitch = to_pitch, .from = (uint64_t)from,
-                            .from_pitch = from_pitch, .width = width, .rows = rows};
+static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+    struct wb_req_copy q = {.to = (uint64_t)to,
+                            .to_pitch = to_pitch,
+                            .from = (uint64_t)from,
+                            .from_pitch = from_pitch,
+                            .width = width,
+                            .rows = rows};
     return wb_ask(copy, &q, NULL);
 }
 
 /* Whether a pointer may stand where a copy's kind puts it; managed memory is at home on both sides. */
-static bool fits(const void *p, bool device_side) {
-    return wb_is_managed(p) || wb_is_device(p) == device_side;
-}
+static bool fits(const void *p, bool device_side) { return wb_is_managed(p) || wb_is_device(p) == device_side; }
 
 int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
                 enum cudaMemcpyKind kind) {
@@ -111,7 +112,7 @@ int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
     if (!width || !rows) return 0;
     wb_managed_to_device();
     if (unit != 1) return fill_pattern(to, pitch, value, unit, width, rows);
-    struct wb_req_fill q = {.address = (uint64_t)to, .pitch = pitch, .width = width, .rows = rows,
-                            .value = (uint8_t)value};
+    struct wb_req_fill q = {
+        .address = (uint64_t)to, .pitch = pitch, .width = width, .rows = rows, .value = (uint8_t)value};
     return wb_ask(fill, &q, NULL);
 }

@@ -4,7 +4,7 @@
 
 int wb_unsupported(const char *call);
 
-#define UNSUPPORTED(name)                                                                                    \
-    int name(void);                                                                                          \
+#define UNSUPPORTED(name) \
+    int name(void);       \
     int name(void) { return wb_unsupported(#name); }
 #include "grader/runtime/unsupported.def"

@@ -27,11 +27,11 @@ struct backend_launch {
 };
 
 struct backend_result {
-    int error;               /* a cudaError_t that poisons the context, or 0 */
-    double seconds;          /* device time */
-    bool measured;           /* by a clock, not by a model */
+    int error;                     /* a cudaError_t that poisons the context, or 0 */
+    double seconds;                /* device time */
+    bool measured;                 /* by a clock, not by a model */
     struct time_estimate estimate; /* simulated GPU, where timing was asked for: seconds > 0, else all zero */
-    struct sim_result sim;   /* counters, lines, reports: simulated GPU only; else zero */
+    struct sim_result sim;         /* counters, lines, reports: simulated GPU only; else zero */
 };
 
 struct backend {

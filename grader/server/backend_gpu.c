@@ -11,9 +11,7 @@
 
 enum { ALIGN = 512, REDZONE = 512 };
 
-static struct backend_gpu *gpu(const struct backend *b) {
-    return (struct backend_gpu *)b;
-}
+static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
 
 int gpu_fail(struct backend_gpu *g, int error) {
     static const short codes[] = {
@@ -108,8 +106,7 @@ static bool gpu_write(struct backend *b, uint64_t to, const void *data, uint64_t
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
     if (g->poison || !inside(g, to, bytes)) return false;
-    return g->queueing ? write_queued(g, to, data, bytes)
-                       : !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes));
+    return g->queueing ? write_queued(g, to, data, bytes) : !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes));
 }
 
 static bool gpu_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
@@ -161,9 +158,7 @@ static void gpu_take_output(struct backend *b, struct buf *out, struct buf *erro
     buf_clear(&g->output);
 }
 
-static void gpu_time_limit(struct backend *b, double seconds) {
-    (void)b, (void)seconds;
-}
+static void gpu_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
 
 /* ---- the queue that is held back ---- */
 
@@ -174,8 +169,7 @@ static void gate(void *user) {
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 30; /* whatever happens to the thread that was to open it */
     pthread_mutex_lock(&g->lock);
-    while (!g->open && pthread_cond_timedwait(&g->opened, &g->lock, &until) != ETIMEDOUT) {
-    }
+    while (!g->open && pthread_cond_timedwait(&g->opened, &g->lock, &until) != ETIMEDOUT) {}
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -233,9 +227,7 @@ static void gpu_close(struct backend *b) {
         if (g->stop) g->d.cuEventDestroy_v2(g->stop);
         if (g->stream) g->d.cuStreamDestroy_v2(g->stream);
         g->d.cuDevicePrimaryCtxRelease_v2(g->device);
-        if (dead)
-            g->d.cuDevicePrimaryCtxReset_v2(
-                g->device); /* a fault spoils the context for whoever comes next */
+        if (dead) g->d.cuDevicePrimaryCtxReset_v2(g->device); /* a fault spoils the context for whoever comes next */
     }
     if (g->d.library) driver_close(&g->d);
     pthread_mutex_destroy(&g->lock);
@@ -253,12 +245,8 @@ static const struct backend_ops gpu_ops = {
 #undef OP
 };
 
-bool backend_is_gpu(const struct backend *b) {
-    return b->ops == &gpu_ops;
-}
-void backend_gpu_info(const struct backend *b, struct gpu_info *out) {
-    *out = gpu(b)->info;
-}
+bool backend_is_gpu(const struct backend *b) { return b->ops == &gpu_ops; }
+void backend_gpu_info(const struct backend *b, struct gpu_info *out) { *out = gpu(b)->info; }
 
 static int attribute(struct backend_gpu *g, int which) {
     int value = 0;
@@ -271,8 +259,7 @@ static void describe(struct backend_gpu *g) {
     struct gpu_info *i = &g->info;
     g->d.cuDeviceGetName(i->name, sizeof i->name, g->device);
     g->d.cuDriverGetVersion(&i->driver_version);
-    i->cc_major = (unsigned)attribute(g, ATTRIBUTE_CC_MAJOR),
-    i->cc_minor = (unsigned)attribute(g, ATTRIBUTE_CC_MINOR);
+    i->cc_major = (unsigned)attribute(g, ATTRIBUTE_CC_MAJOR), i->cc_minor = (unsigned)attribute(g, ATTRIBUTE_CC_MINOR);
     i->sms = (unsigned)attribute(g, ATTRIBUTE_SMS);
     i->compiled_by = "nothing loaded yet";
     const struct gpu_device *best = device_at(0);

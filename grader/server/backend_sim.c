@@ -13,7 +13,9 @@ struct backend_sim {
     bool timing;
 };
 
-struct sim *backend_sim(struct backend *b) { return ((struct backend_sim *)b)->sim; }
+struct sim *backend_sim(struct backend *b) {
+    return ((struct backend_sim *)b)->sim;
+}
 
 void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
     ((struct backend_sim *)b)->options.instruction_budget = budget;
@@ -38,14 +40,13 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
     if (*module) return 0;
     if (!ptx) return WB_cudaErrorNoKernelImageForDevice;
     return e->kind == ERR_UNSUPPORTED ? WB_cudaErrorNotSupported
-         : e->kind == ERR_LIMIT       ? WB_cudaErrorMemoryAllocation
+           : e->kind == ERR_LIMIT     ? WB_cudaErrorMemoryAllocation
                                       : WB_cudaErrorInvalidPtx;
 }
 
 static void sim_backend_unload(struct backend *b, void *module) { sim_unload(backend_sim(b), module); }
 
-static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name,
-                                    struct backend_kernel *out) {
+static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
     (void)b;
     const struct sim_kernel *k = sim_find_kernel(module, name);
     out->handle = k;
@@ -97,7 +98,10 @@ static struct sim_launch to_sim(const struct backend_launch *l) {
 
 /* The simulator names errors, so as not to know the protocol. */
 static int error_named(const char *name) {
-    static const struct { const char *name; int code; } errors[] = {
+    static const struct {
+        const char *name;
+        int code;
+    } errors[] = {
 #define X(id, code, text) {#id, code},
 #include "grader/server/errors.def"
 #undef X
@@ -155,9 +159,9 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close), OP(reset), OP(load), OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc), OP(free),
-    OP(range), OP(memory_used), OP(write), OP(read), OP(fill), OP(copy), OP(check), OP(launch),
-    OP(occupancy), OP(time_limit), OP(take_output),
+    OP(close), OP(reset),  OP(load),        OP(unload),     OP(find_kernel), OP(find_symbol), OP(alloc),
+    OP(free),  OP(range),  OP(memory_used), OP(write),      OP(read),        OP(fill),        OP(copy),
+    OP(check), OP(launch), OP(occupancy),   OP(time_limit), OP(take_output),
 #undef OP
 };
 

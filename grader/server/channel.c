@@ -25,8 +25,7 @@ static bool open_window(struct server *s, struct err *e) {
     if (fcntl(s->window_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
         return err_set(e, ERR_SYSTEM, "device server: cannot seal shared memory: %s", strerror(errno));
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
-    if (p == MAP_FAILED)
-        return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s", strerror(errno));
+    if (p == MAP_FAILED) return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s", strerror(errno));
     s->window = p;
     return true;
 }
@@ -38,8 +37,7 @@ static bool welcome(struct server *s, struct err *e) {
         char bytes[CMSG_SPACE(sizeof(int))];
     } control = {0};
     struct iovec part = {"w", 1};
-    struct msghdr m = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;

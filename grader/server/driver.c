@@ -14,11 +14,10 @@ static bool load(struct driver *d, struct err *e) {
     const char *path = getenv("WARPBOOK_LIBCUDA");
     d->library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!d->library)
-        return err_set(e, ERR_SYSTEM,
-                       "no GPU: NVIDIA's driver is not on this machine (%s). `--device sim` needs none.",
+        return err_set(e, ERR_SYSTEM, "no GPU: NVIDIA's driver is not on this machine (%s). `--device sim` needs none.",
                        dlerror());
-#define CALL(name, arguments)                                                                                \
-    *(void **)&d->name = dlsym(d->library, #name);                                                           \
+#define CALL(name, arguments)                      \
+    *(void **)&d->name = dlsym(d->library, #name); \
     if (!d->name) return err_set(e, ERR_SYSTEM, "the NVIDIA driver is too old: it lacks " #name);
 #define OPTIONAL(name, arguments) *(void **)&d->name = dlsym(d->library, #name);
 #include "grader/server/driver.def"
@@ -40,11 +39,9 @@ static bool start(struct driver *d, struct err *e) {
     if (!error) error = d->cuDeviceGetCount(&count);
     if (error) {
         driver_error(d, error, text, sizeof text);
-        return err_set(e, ERR_SYSTEM, "no GPU: the driver does not start (%s). `--device sim` needs none.",
-                       text);
+        return err_set(e, ERR_SYSTEM, "no GPU: the driver does not start (%s). `--device sim` needs none.", text);
     }
-    return count > 0 ||
-           err_set(e, ERR_SYSTEM, "no GPU: the driver knows no device. `--device sim` needs none.");
+    return count > 0 || err_set(e, ERR_SYSTEM, "no GPU: the driver knows no device. `--device sim` needs none.");
 }
 
 bool driver_open(struct driver *d, struct err *e) {
@@ -71,9 +68,7 @@ struct nvml {
     int (*utilization)(void *, unsigned *);
 };
 
-static void *symbol(const struct nvml *n, const char *name) {
-    return dlsym(n->library, name);
-}
+static void *symbol(const struct nvml *n, const char *name) { return dlsym(n->library, name); }
 
 struct nvml *nvml_open(void) {
     const char *path = getenv("WARPBOOK_LIBNVML");

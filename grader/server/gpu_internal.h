@@ -69,8 +69,7 @@ bool gpu_find_kernel(struct backend *b, void *module, const char *name, struct b
 bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes);
 bool gpu_module_reset(struct backend_gpu *g, struct gpu_module *m);
 /* The module variable that holds the range. */
-bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start,
-                     uint64_t *size);
+bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start, uint64_t *size);
 
 /* gpu_launch.c */
 int gpu_check(struct backend *b, const struct backend_launch *l, struct err *e);

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-static struct backend_gpu *gpu(const struct backend *b) {
-    return (struct backend_gpu *)b;
-}
+static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
 
 enum { WITHOUT_ASKING = 48 << 10 }; /* bytes of shared memory that a kernel may have without an attribute */
 
@@ -22,8 +20,7 @@ unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads, 
     struct gpu_kernel *k = (struct gpu_kernel *)kernel;
     int blocks = 0;
     if (threads > k->info.max_threads || allow_shared(gpu(b), k, dynamic_shared)) return 0;
-    if (gpu(b)->d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k->function, (int)threads,
-                                                              dynamic_shared))
+    if (gpu(b)->d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k->function, (int)threads, dynamic_shared))
         return 0;
     return blocks > 0 ? (unsigned)blocks : 0;
 }
@@ -63,15 +60,13 @@ static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
     if (error) return error;
     if (l->cooperative) {
         void *params[256];
-        for (unsigned i = 0; i < k->info.nparams; i++)
-            params[i] = (char *)l->params + k->info.params[i].offset;
-        return g->d.cuLaunchCooperativeKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-                                              l->block[1], l->block[2], l->dynamic_shared, g->stream, params);
+        for (unsigned i = 0; i < k->info.nparams; i++) params[i] = (char *)l->params + k->info.params[i].offset;
+        return g->d.cuLaunchCooperativeKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                                              l->block[2], l->dynamic_shared, g->stream, params);
     }
-    void *extra[] = {(void *)PARAM_BUFFER_POINTER, (void *)l->params, (void *)PARAM_BUFFER_SIZE, &bytes,
-                     NULL};
-    return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-                               l->block[2], l->dynamic_shared, g->stream, NULL, bytes ? extra : NULL);
+    void *extra[] = {(void *)PARAM_BUFFER_POINTER, (void *)l->params, (void *)PARAM_BUFFER_SIZE, &bytes, NULL};
+    return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+                               l->dynamic_shared, g->stream, NULL, bytes ? extra : NULL);
 }
 
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
@@ -91,6 +86,5 @@ void gpu_launch(struct backend *b, const struct backend_launch *l, struct backen
     out->error = gpu_fail(g, error);
     int waited = gpu_wait(g);
     if (!out->error) out->error = waited;
-    if (!out->error && !g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop))
-        out->seconds = milliseconds * 1e-3;
+    if (!out->error && !g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop)) out->seconds = milliseconds * 1e-3;
 }

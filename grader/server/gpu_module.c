@@ -10,9 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct backend_gpu *gpu(const struct backend *b) {
-    return (struct backend_gpu *)b;
-}
+static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
 
 /* ---- compiling ---- */
 
@@ -35,8 +33,7 @@ static bool compile(const struct backend_gpu *g, const char *ptx, size_t n, stru
     if (!g->options.ptxas || !mkdtemp(folder)) return false;
     snprintf(from, sizeof from, "%s/k.ptx", folder);
     snprintf(to, sizeof to, "%s/k.cubin", folder);
-    bool ok = file_write(from, ptx, n, &ignored) && run_ptxas(g, from, to) &&
-              file_read(to, 64 << 20, cubin, &ignored);
+    bool ok = file_write(from, ptx, n, &ignored) && run_ptxas(g, from, to) && file_read(to, 64 << 20, cubin, &ignored);
     dir_remove(folder, &ignored);
     return ok;
 }
@@ -53,8 +50,7 @@ static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *p
     void *values[] = {log, (void *)sizeof log, (void *)1};
     error = g->d.cuModuleLoadDataEx(&m->handle, ptx, 3, options, values);
     g->info.compiled_by = "the driver, from PTX";
-    if (error)
-        err_set(e, ERR_INPUT, "the driver cannot compile the device code (error %d): %.300s", error, log);
+    if (error) err_set(e, ERR_INPUT, "the driver cannot compile the device code (error %d): %.300s", error, log);
     return error;
 }
 
@@ -138,14 +134,12 @@ static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
 
 bool gpu_module_reset(struct backend_gpu *g, struct gpu_module *m) {
     for (unsigned i = 0; i < m->nvariables; i++)
-        if (gpu_fail(g, g->d.cuMemcpyHtoD_v2(m->variables[i].address, m->variables[i].initial,
-                                             m->variables[i].bytes)))
+        if (gpu_fail(g, g->d.cuMemcpyHtoD_v2(m->variables[i].address, m->variables[i].initial, m->variables[i].bytes)))
             return false;
     return true;
 }
 
-bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start,
-                     uint64_t *size) {
+bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start, uint64_t *size) {
     for (const struct gpu_module *m = g->modules; m; m = m->next)
         for (unsigned i = 0; i < m->nvariables; i++) {
             const struct gpu_variable *v = &m->variables[i];
@@ -163,9 +157,8 @@ int gpu_load(struct backend *b, const void *image, size_t size, void **module, s
     struct gpu_module *m = xcalloc(1, sizeof *m);
     size_t n = 0;
     bool text_itself = size > 9 && !memcmp(image, ".version ", 9); /* PTX as it stands: our own kernels */
-    const char *ptx = text_itself ? image
-                                  : ptx_from_fatbin(&m->arena, image, size,
-                                                    g->info.cc_major * 10 + g->info.cc_minor, &n, e);
+    const char *ptx =
+        text_itself ? image : ptx_from_fatbin(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &n, e);
     if (text_itself) n = size;
     int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
     char *text = ptx ? arena_strndup(&m->arena, ptx, n) : NULL; /* ends with a zero, as the driver wants it */

@@ -9,7 +9,7 @@ enum {
     MAX_KERNELS = 16384,
     MAX_BUFFERS = 64,
     MAX_UPLOAD = 256 << 20,
-    MAX_OUTPUT = 4 << 20, /* of device printf, not asked for */
+    MAX_OUTPUT = 4 << 20,             /* of device printf, not asked for */
     STATIC_SHARED_DEFAULT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
 };
 
@@ -51,20 +51,20 @@ struct server {
 
     struct recording *recording; /* being recorded, or NULL */
     struct server_outcome *outcome;
-    char note[512];              /* of the message being handled */
-    int poison;                  /* sticky error */
-    double seconds;              /* device time */
+    char note[512]; /* of the message being handled */
+    int poison;     /* sticky error */
+    double seconds; /* device time */
     double deadline;
     uint64_t messages;
-    uint32_t client_pid;         /* as it says */
+    uint32_t client_pid; /* as it says */
     unsigned launches, allocations;
     struct live_allocation *live; /* of the client */
     unsigned nlive;
     bool over_limit;
-    struct buf output, errors;   /* of device code (printf; failed assertions), not yet asked for */
-    bool stranger;               /* its last message was the hello of another version */
+    struct buf output, errors; /* of device code (printf; failed assertions), not yet asked for */
+    bool stranger;             /* its last message was the hello of another version */
 
-    bool waiting;                /* the host process asked for a call, with: */
+    bool waiting; /* the host process asked for a call, with: */
     uint32_t waiting_seq;
 };
 
@@ -75,9 +75,9 @@ struct tail {
 };
 
 /* Handlers return a cudaError_t. The reply is zeroed beforehand. */
-#define MESSAGE(name, flags, request, reply)                                                                 \
+#define MESSAGE(name, flags, request, reply)                                                                         \
     int server_on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, struct wb_rep_##name *p, \
-                  struct buf *out);
+                         struct buf *out);
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
@@ -106,4 +106,5 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q);
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params);
 
 /* record.c: appends a message that was carried out; `result` is the address that it gave. */
-void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail, uint64_t result);
+void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
+                      uint64_t result);

@@ -43,7 +43,7 @@ static int check(struct server *s, const struct server_kernel *k, const struct w
                  const struct backend_launch *l) {
     if (l->param_bytes != k->k.info.param_bytes)
         return server_refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u",
-                      k->name, l->param_bytes, k->k.info.param_bytes);
+                             k->name, l->param_bytes, k->k.info.param_bytes);
     struct err e = {0};
     if (q->dynamic_shared <= UINT32_MAX) {
         int error = s->backend->ops->check(s->backend, l, &e);
@@ -51,9 +51,9 @@ static int check(struct server *s, const struct server_kernel *k, const struct w
     }
     if (q->dynamic_shared <= k->max_dynamic_shared) return 0;
     return server_refuse(s, WB_cudaErrorInvalidValue,
-                  "kernel `%.200s`: %llu bytes of dynamic shared memory, at most %u without "
-                  "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)",
-                  k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
+                         "kernel `%.200s`: %llu bytes of dynamic shared memory, at most %u without "
+                         "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)",
+                         k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
 }
 
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params) {
@@ -77,7 +77,7 @@ int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tai
 }
 
 int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail, struct wb_rep_launch *p,
-              struct buf *out) {
+                     struct buf *out) {
     (void)p, (void)out;
     _Alignas(16) uint8_t params[WB_PARAMS];
     if (tail.size > sizeof params) return WB_cudaErrorInvalidValue;
@@ -93,7 +93,7 @@ int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tai
 }
 
 int server_on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail,
-                 struct wb_rep_occupancy *p, struct buf *out) {
+                        struct wb_rep_occupancy *p, struct buf *out) {
     (void)tail, (void)out;
     const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;

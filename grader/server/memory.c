@@ -28,8 +28,8 @@ static int check_range(struct server *s, const char *what, uint64_t address, uin
     if (!extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
     if (!bytes || inside_one(s, address, bytes)) return 0;
     return server_refuse(s, WB_cudaErrorInvalidValue,
-                  "%s: %llu bytes at 0x%llx do not lie in one allocation of the device", what,
-                  (unsigned long long)bytes, (unsigned long long)address);
+                         "%s: %llu bytes at 0x%llx do not lie in one allocation of the device", what,
+                         (unsigned long long)bytes, (unsigned long long)address);
 }
 
 static const struct own_buffer *own_at(const struct server *s, uint64_t address) {
@@ -59,16 +59,16 @@ int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *ad
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
     if (*address) return add_live(s, *address, q->bytes), 0;
     return server_refuse(s, WB_cudaErrorMemoryAllocation,
-                  "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
-                  (unsigned long long)q->bytes, (unsigned long long)s->backend->ops->memory_used(s->backend),
-                  (unsigned long long)s->backend->memory_bytes);
+                         "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
+                         (unsigned long long)q->bytes, (unsigned long long)s->backend->ops->memory_used(s->backend),
+                         (unsigned long long)s->backend->memory_bytes);
 }
 
 int server_do_free(struct server *s, const struct wb_req_free *q) {
     if (!s->backend->ops->free(s->backend, q->address))
         return server_refuse(s, WB_cudaErrorInvalidValue,
-                      "freeing 0x%llx, which is not the start of a live allocation (freed twice?)",
-                      (unsigned long long)q->address);
+                             "freeing 0x%llx, which is not the start of a live allocation (freed twice?)",
+                             (unsigned long long)q->address);
     remove_live(s, q->address);
     return 0;
 }
@@ -82,9 +82,7 @@ int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_
     bool ok = true;
     if (!q->width || !q->rows) return 0;
     if (q->pitch == q->width || q->rows == 1)
-        return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows)
-                   ? 0
-                   : WB_cudaErrorInvalidValue;
+        return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
         ok = s->backend->ops->write(s->backend, q->address + r * q->pitch, data + r * q->width, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
@@ -95,7 +93,8 @@ int server_do_fill(struct server *s, const struct wb_req_fill *q) {
     if (!q->width || !q->rows) return 0;
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
-                   ? 0 : WB_cudaErrorInvalidValue;
+                   ? 0
+                   : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
         ok = s->backend->ops->fill(s->backend, q->address + r * q->pitch, (uint8_t)q->value, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
@@ -105,9 +104,7 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q) {
     if (!q->width || !q->rows) return 0;
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
-        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
-                   ? 0
-                   : WB_cudaErrorInvalidValue;
+        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
         ok = s->backend->ops->copy(s->backend, q->to + r * q->to_pitch, q->from + r * q->from_pitch, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
@@ -116,7 +113,7 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q) {
 /* ---- messages ---- */
 
 int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail tail, struct wb_rep_alloc *p,
-             struct buf *out) {
+                    struct buf *out) {
     (void)tail, (void)out;
     int error = server_do_alloc(s, q, &p->address);
     if (!error) recording_append(s, WB_OP_alloc, q, sizeof *q, (struct tail){0}, p->address);
@@ -124,36 +121,35 @@ int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail 
 }
 
 int server_on_alloc_managed(struct server *s, const struct wb_req_alloc_managed *q, struct tail tail,
-                     struct wb_rep_alloc_managed *p, struct buf *out) {
+                            struct wb_rep_alloc_managed *p, struct buf *out) {
     (void)tail, (void)out;
     if (s->options.grading)
-        return server_refuse(
-            s, WB_cudaErrorNotPermitted,
-            "managed and mapped memory let the host see what the device computes, which an exercise's "
-            "entry must not: use cudaMalloc for temporaries");
+        return server_refuse(s, WB_cudaErrorNotPermitted,
+                             "managed and mapped memory let the host see what the device computes, which an exercise's "
+                             "entry must not: use cudaMalloc for temporaries");
     return server_do_alloc(s, &(struct wb_req_alloc){q->bytes}, &p->address);
 }
 
 int server_on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
-            struct buf *out) {
+                   struct buf *out) {
     (void)tail, (void)p, (void)out;
     for (unsigned i = 0; i < s->nown; i++)
         if (q->address == s->own[i].address)
             return server_refuse(s, WB_cudaErrorNotPermitted,
-                          "`%s` belongs to the exercise: its entry must not free it", s->own[i].name);
+                                 "`%s` belongs to the exercise: its entry must not free it", s->own[i].name);
     int error = server_do_free(s, q);
     if (!error) recording_append(s, WB_OP_free, q, sizeof *q, (struct tail){0}, 0);
     return error;
 }
 
 int server_on_range(struct server *s, const struct wb_req_range *q, struct tail tail, struct wb_rep_range *p,
-             struct buf *out) {
+                    struct buf *out) {
     (void)tail, (void)out;
     return s->backend->ops->range(s->backend, q->address, &p->start, &p->bytes) ? 0 : WB_cudaErrorInvalidValue;
 }
 
 int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q, struct tail tail,
-                   struct wb_rep_memory_info *p, struct buf *out) {
+                          struct wb_rep_memory_info *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     uint64_t used = s->backend->ops->memory_used(s->backend);
     p->total = s->backend->memory_bytes;
@@ -167,7 +163,7 @@ static bool fits_window(const struct server *s, uint64_t width, uint64_t rows, u
 }
 
 int server_on_write(struct server *s, const struct wb_req_write *q, struct tail tail, struct wb_rep_write *p,
-             struct buf *out) {
+                    struct buf *out) {
     (void)tail, (void)p, (void)out;
     uint64_t bytes;
     int error = check_range(s, "copy from the host", q->address, q->pitch, q->width, q->rows);
@@ -176,9 +172,9 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct tail 
     const struct own_buffer *own = own_at(s, q->address);
     if (own && s->options.grading)
         return server_refuse(s, WB_cudaErrorNotPermitted,
-                      "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
-                      "host into it",
-                      own->name);
+                             "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
+                             "host into it",
+                             own->name);
     if (!s->recording) return server_do_write(s, q, s->window);
     uint8_t *copy = xmalloc(bytes + 1); /* what is recorded must be what was written */
     memcpy(copy, s->window, bytes);
@@ -189,7 +185,7 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct tail 
 }
 
 int server_on_read(struct server *s, const struct wb_req_read *q, struct tail tail, struct wb_rep_read *p,
-            struct buf *out) {
+                   struct buf *out) {
     (void)tail, (void)p, (void)out;
     uint64_t bytes;
     int error = check_range(s, "copy to the host", q->address, q->pitch, q->width, q->rows);
@@ -204,13 +200,14 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
     bool ok = true;
     if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window, bytes);
-    else for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
-        ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + r * q->width, q->width);
+    else
+        for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+            ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + r * q->width, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
 int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail tail, struct wb_rep_fill *p,
-            struct buf *out) {
+                   struct buf *out) {
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "cudaMemset", q->address, q->pitch, q->width, q->rows);
     if (!error) error = server_do_fill(s, q);
@@ -219,7 +216,7 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail ta
 }
 
 int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
-            struct buf *out) {
+                   struct buf *out) {
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "copy on the device, to", q->to, q->to_pitch, q->width, q->rows);
     if (!error) error = check_range(s, "copy on the device, from", q->from, q->from_pitch, q->width, q->rows);

@@ -36,7 +36,7 @@ void server_modules_clear(struct server *s) {
 }
 
 int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tail tail, struct wb_rep_upload *p,
-              struct buf *out) {
+                     struct buf *out) {
     (void)tail, (void)p, (void)out;
     if (q->total > MAX_UPLOAD) return server_refuse(s, WB_cudaErrorMemoryAllocation, "a module of more than 256 MiB");
     if (q->bytes > s->options.window_bytes || q->offset > q->total || q->bytes > q->total - q->offset)
@@ -52,7 +52,7 @@ int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tai
 }
 
 int server_on_module_load(struct server *s, const struct wb_req_module_load *q, struct tail tail,
-                   struct wb_rep_module_load *p, struct buf *out) {
+                          struct wb_rep_module_load *p, struct buf *out) {
     (void)tail, (void)out;
     if (!s->upload || q->bytes != s->upload_bytes) return WB_cudaErrorInvalidValue;
     if (s->nmodules == MAX_MODULES)
@@ -70,7 +70,7 @@ int server_on_module_load(struct server *s, const struct wb_req_module_load *q, 
 }
 
 int server_on_module_unload(struct server *s, const struct wb_req_module_unload *q, struct tail tail,
-                     struct wb_rep_module_unload *p, struct buf *out) {
+                            struct wb_rep_module_unload *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     struct server_module *m = module_at(s, q->module);
     if (!m) return WB_cudaErrorInvalidResourceHandle;
@@ -118,7 +118,7 @@ static void describe(const struct server_kernel *k, struct wb_rep_kernel_find *p
 }
 
 int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, struct tail tail,
-                   struct wb_rep_kernel_find *p, struct buf *out) {
+                          struct wb_rep_kernel_find *p, struct buf *out) {
     char name[4096];
     if (!module_at(s, q->module)) return WB_cudaErrorInvalidResourceHandle;
     if (!server_tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
@@ -137,7 +137,7 @@ int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, 
 }
 
 int server_on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q, struct tail tail,
-                    struct wb_rep_kernel_limit *p, struct buf *out) {
+                           struct wb_rep_kernel_limit *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidResourceHandle;
@@ -145,15 +145,14 @@ int server_on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q
     if (q->max_dynamic_shared > most || q->max_dynamic_shared + k->k.info.static_shared > most)
         return server_refuse(
             s, WB_cudaErrorInvalidValue,
-            "kernel `%.200s`: %llu bytes of dynamic and %u of static shared memory; a block has at most %llu",
-            k->name, (unsigned long long)q->max_dynamic_shared, k->k.info.static_shared,
-            (unsigned long long)most);
+            "kernel `%.200s`: %llu bytes of dynamic and %u of static shared memory; a block has at most %llu", k->name,
+            (unsigned long long)q->max_dynamic_shared, k->k.info.static_shared, (unsigned long long)most);
     k->max_dynamic_shared = (uint32_t)q->max_dynamic_shared;
     return 0;
 }
 
 int server_on_symbol_find(struct server *s, const struct wb_req_symbol_find *q, struct tail tail,
-                   struct wb_rep_symbol_find *p, struct buf *out) {
+                          struct wb_rep_symbol_find *p, struct buf *out) {
     (void)out;
     char name[4096];
     struct server_module *m = module_at(s, q->module);

@@ -30,9 +30,9 @@ enum {
 enum { WB_OUTPUT = 1 /* device code has written something: ask for it */ };
 
 struct wb_header {
-    uint32_t op;   /* enum wb_op */
-    uint32_t seq;  /* chosen by the client */
-    uint32_t size; /* of the whole frame */
+    uint32_t op;    /* enum wb_op */
+    uint32_t seq;   /* chosen by the client */
+    uint32_t size;  /* of the whole frame */
     int32_t status; /* replies: a cudaError_t; if not 0, the rest of the reply is zero */
     uint32_t flags;
     uint32_t pad;
@@ -44,24 +44,24 @@ struct wb_param {
 };
 
 /* Types of entry arguments. X(id, C type, libffi type) */
-#define WB_ARGS(X)                                                                                           \
-    X(WB_I8, int8_t, ffi_type_sint8)                                                                         \
-    X(WB_U8, uint8_t, ffi_type_uint8)                                                                        \
-    X(WB_I16, int16_t, ffi_type_sint16)                                                                      \
-    X(WB_U16, uint16_t, ffi_type_uint16)                                                                     \
-    X(WB_I32, int32_t, ffi_type_sint32)                                                                      \
-    X(WB_U32, uint32_t, ffi_type_uint32)                                                                     \
-    X(WB_I64, int64_t, ffi_type_sint64)                                                                      \
-    X(WB_U64, uint64_t, ffi_type_uint64)                                                                     \
-    X(WB_F32, float, ffi_type_float)                                                                         \
-    X(WB_F64, double, ffi_type_double)                                                                       \
+#define WB_ARGS(X)                       \
+    X(WB_I8, int8_t, ffi_type_sint8)     \
+    X(WB_U8, uint8_t, ffi_type_uint8)    \
+    X(WB_I16, int16_t, ffi_type_sint16)  \
+    X(WB_U16, uint16_t, ffi_type_uint16) \
+    X(WB_I32, int32_t, ffi_type_sint32)  \
+    X(WB_U32, uint32_t, ffi_type_uint32) \
+    X(WB_I64, int64_t, ffi_type_sint64)  \
+    X(WB_U64, uint64_t, ffi_type_uint64) \
+    X(WB_F32, float, ffi_type_float)     \
+    X(WB_F64, double, ffi_type_double)   \
     X(WB_PTR, uint64_t, ffi_type_pointer)
 
 enum wb_type {
 #define X(id, ctype, ffi) id,
     WB_ARGS(X)
 #undef X
-    WB_TYPES
+        WB_TYPES
 };
 
 enum { WB_MAX_ARGS = 64 };
@@ -72,29 +72,29 @@ struct wb_arg {
 };
 
 /* X(id, what it means) */
-#define WB_CALL_STATES(X)                                                                                    \
-    X(WB_READY, "the object is loaded")                                                                      \
-    X(WB_RETURNED, "the entry returned")                                                                     \
-    X(WB_NO_ENTRY, "the object exports no such function")                                                    \
+#define WB_CALL_STATES(X)                                 \
+    X(WB_READY, "the object is loaded")                   \
+    X(WB_RETURNED, "the entry returned")                  \
+    X(WB_NO_ENTRY, "the object exports no such function") \
     X(WB_NO_OBJECT, "the object could not be loaded")
 
 enum wb_call_state {
 #define X(id, text) id,
     WB_CALL_STATES(X)
 #undef X
-    WB_CALL_STATE_COUNT
+        WB_CALL_STATE_COUNT
 };
 
 typedef char wb_name[64];
 
 #define F(type, name) type name;
-#define MESSAGE(name, flags, request, reply)                                                                 \
-    struct wb_req_##name {                                                                                   \
-        request                                                                                              \
-    };                                                                                                       \
-    struct wb_rep_##name {                                                                                   \
-        reply                                                                                                \
-    };                                                                                                       \
+#define MESSAGE(name, flags, request, reply) \
+    struct wb_req_##name {                   \
+        request                              \
+    };                                       \
+    struct wb_rep_##name {                   \
+        reply                                \
+    };                                       \
     _Static_assert(sizeof(struct wb_req_##name) % 8 == 0 && sizeof(struct wb_rep_##name) % 8 == 0, #name);
 #include "grader/server/protocol.def"
 #undef MESSAGE

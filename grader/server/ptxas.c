@@ -29,14 +29,12 @@ static bool run(const char *ptxas, unsigned arch, const char *path, struct buf *
     for (ssize_t k; pid > 0 && (k = read(ends[0], part, sizeof part)) > 0;) buf_add(out, part, (size_t)k);
     close(ends[0]);
     int status = -1;
-    if (pid < 0 || waitpid(pid, &status, 0) < 0)
-        return err_set(e, ERR_SYSTEM, "%s: %s", ptxas, strerror(errno));
+    if (pid < 0 || waitpid(pid, &status, 0) < 0) return err_set(e, ERR_SYSTEM, "%s: %s", ptxas, strerror(errno));
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            err_set(e, ERR_SYSTEM, "%s failed: %.200s", ptxas, buf_str(out));
 }
 
-static bool run_on_text(const char *text, size_t n, unsigned arch, const char *ptxas, struct buf *out,
-                        struct err *e) {
+static bool run_on_text(const char *text, size_t n, unsigned arch, const char *ptxas, struct buf *out, struct err *e) {
     char path[] = "/tmp/warpbook-XXXXXX";
     int fd = mkstemp(path);
     if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno));
@@ -54,8 +52,8 @@ static void take(const struct sim_module *m, const char *text) {
     for (const char *line = text; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : "") {
         const char *used;
         if (sscanf(line, "ptxas info : Function properties for %511s", name) == 1) spilled = 0;
-        if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack,
-                   &stores, &loads) == 3)
+        if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
+                   &loads) == 3)
             spilled = stores + loads;
         if (strncmp(line, "ptxas info", 10) || !(used = strstr(line, "Used ")) ||
             sscanf(used, "Used %u registers", &registers) != 1)
@@ -65,8 +63,8 @@ static void take(const struct sim_module *m, const char *text) {
     }
 }
 
-bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch,
-                         const char *ptxas, const char *cache, struct err *e) {
+bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch, const char *ptxas,
+                         const char *cache, struct err *e) {
     struct hash h;
     char key[HASH_HEX], path[PATH_MAX];
     struct buf out = {0};

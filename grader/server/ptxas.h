@@ -7,5 +7,5 @@
  * registers and spills. What it said is kept in the folder `cache`, by content; NULL = not kept. Not for
  * foreign PTX: ptxas runs unprotected here. False: it did not run or refused the text; the kernels keep the
  * simulator's estimate. */
-bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch,
-                         const char *ptxas, const char *cache, struct err *e);
+bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch, const char *ptxas,
+                         const char *cache, struct err *e);

@@ -68,13 +68,13 @@ static size_t append(struct recording *r, const void *data, size_t size) {
 }
 
 void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
-            uint64_t result) {
+                      uint64_t result) {
     struct recording *r = s->recording;
     if (!r) return;
     if (r->bytes.size + size + tail.size > s->options.max_recorded_bytes) {
         s->over_limit = true;
         server_refuse(s, 0, "the entry's commands carry more than %llu MiB of data",
-               (unsigned long long)(s->options.max_recorded_bytes >> 20));
+                      (unsigned long long)(s->options.max_recorded_bytes >> 20));
         return;
     }
     if (r->ncommands == r->capacity) {
@@ -143,7 +143,7 @@ static void printable(char *out, size_t size, struct tail t) {
 }
 
 int server_on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail,
-                 struct wb_rep_next_call *p, struct buf *out) {
+                        struct wb_rep_next_call *p, struct buf *out) {
     (void)p, (void)out;
     if (!s->options.grading || q->state >= WB_CALL_STATE_COUNT) return WB_cudaErrorNotPermitted;
     s->waiting = true;
@@ -154,8 +154,9 @@ int server_on_next_call(struct server *s, const struct wb_req_next_call *q, stru
 }
 
 static bool send_call(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs) {
-    _Alignas(8) uint8_t frame[sizeof(struct wb_header) + sizeof(struct wb_rep_next_call)
-                              + WB_MAX_ARGS * sizeof *args + 256] = {0};
+    _Alignas(8)
+        uint8_t frame[sizeof(struct wb_header) + sizeof(struct wb_rep_next_call) + WB_MAX_ARGS * sizeof *args + 256] = {
+            0};
     struct wb_header *h = (void *)frame;
     struct wb_rep_next_call *p = (void *)(h + 1);
     size_t name = strlen(entry), nbytes = nargs * sizeof *args;
@@ -183,8 +184,8 @@ bool server_wait_ready(struct server *s, double deadline, int watch, struct serv
     return out->end == SERVER_CALL && out->state == WB_READY;
 }
 
-bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
-                   double deadline, int watch, struct recording **recording, struct server_outcome *out) {
+bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
+                   int watch, struct recording **recording, struct server_outcome *out) {
     *recording = NULL;
     *out = (struct server_outcome){.end = SERVER_CLOSED};
     if (!s->waiting) return false;
@@ -239,9 +240,8 @@ bool server_replay(struct server *s, const struct recording *r, double deadline,
         int error = replay_one(s, r, c, &result);
         if (error && deadline && server_now() >= deadline) out->end = SERVER_DEADLINE;
         else if (error || result != c->result)
-            ok = err_set(e, ERR_INTERNAL,
-                         "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx", i,
-                         op_name(c->op), server_error_name(error), (unsigned long long)result,
+            ok = err_set(e, ERR_INTERNAL, "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx",
+                         i, op_name(c->op), server_error_name(error), (unsigned long long)result,
                          (unsigned long long)c->result);
     }
     out->fault = s->poison;

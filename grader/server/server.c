@@ -17,15 +17,15 @@ struct handler {
     int (*run)(struct server *s, const void *q, struct tail tail, void *p, struct buf *out);
 };
 
-#define MESSAGE(name, flags, request, reply)                                                                 \
-    static int run_##name(struct server *s, const void *q, struct tail tail, void *p, struct buf *out) {     \
-        return server_on_##name(s, q, tail, p, out);                                                                \
+#define MESSAGE(name, flags, request, reply)                                                             \
+    static int run_##name(struct server *s, const void *q, struct tail tail, void *p, struct buf *out) { \
+        return server_on_##name(s, q, tail, p, out);                                                     \
     }
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
 static const struct handler handlers[WB_OPS] = {
-#define MESSAGE(name, flags, request, reply)                                                                 \
+#define MESSAGE(name, flags, request, reply) \
     [WB_OP_##name] = {#name, flags, sizeof(struct wb_req_##name), sizeof(struct wb_rep_##name), run_##name},
 #include "grader/server/protocol.def"
 #undef MESSAGE
@@ -33,7 +33,9 @@ static const struct handler handlers[WB_OPS] = {
 
 const char *server_error_name(int error) {
     switch (error) {
-#define X(name, code, text) case code: return #name;
+#define X(name, code, text) \
+    case code:              \
+        return #name;
 #include "grader/server/errors.def"
 #undef X
     }
@@ -42,7 +44,9 @@ const char *server_error_name(int error) {
 
 const char *server_error_text(int error) {
     switch (error) {
-#define X(name, code, text) case code: return text;
+#define X(name, code, text) \
+    case code:              \
+        return text;
 #include "grader/server/errors.def"
 #undef X
     }
@@ -98,12 +102,14 @@ void server_leaks(const struct server *s, struct buf *out) {
     uint64_t bytes = 0;
     if (!s->nlive) return;
     for (unsigned i = 0; i < s->nlive; i++) bytes += s->live[i].bytes;
-    buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)",
-               s->nlive, s->nlive > 1 ? "s" : "", (unsigned long long)bytes, s->live[0].number,
+    buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)", s->nlive,
+               s->nlive > 1 ? "s" : "", (unsigned long long)bytes, s->live[0].number,
                (unsigned long long)s->live[0].bytes);
 }
 
-struct backend *server_backend(struct server *s) { return s->backend; }
+struct backend *server_backend(struct server *s) {
+    return s->backend;
+}
 int server_client_socket(const struct server *s) { return s->client_fd; }
 int server_client_window(const struct server *s) { return s->window_fd; }
 
@@ -112,9 +118,7 @@ void server_client_started(struct server *s) {
     s->client_fd = -1;
 }
 
-void server_hang_up(struct server *s) {
-    shutdown(s->fd, SHUT_RDWR);
-}
+void server_hang_up(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 
 void server_context_clear(struct server *s) {
     s->backend->ops->reset(s->backend);
@@ -216,7 +220,7 @@ enum server_end server_serve(struct server *s, double deadline, int watch) {
 /* ---- messages about the connection ---- */
 
 int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail, struct wb_rep_hello *p,
-             struct buf *out) {
+                    struct buf *out) {
     (void)tail, (void)out;
     /* A program and a library of its, each with a runtime of its own, say hello twice. */
     if (!s->options.grading && q->pid != s->client_pid) {
@@ -232,7 +236,7 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail 
 }
 
 int server_on_device_info(struct server *s, const struct wb_req_device_info *q, struct tail tail,
-                   struct wb_rep_device_info *p, struct buf *out) {
+                          struct wb_rep_device_info *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     const struct gpu_device *d = s->backend->device;
     *p = (struct wb_rep_device_info){
@@ -256,13 +260,13 @@ int server_on_device_info(struct server *s, const struct wb_req_device_info *q, 
 }
 
 int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail, struct wb_rep_sync *p,
-            struct buf *out) {
+                   struct buf *out) {
     (void)s, (void)q, (void)tail, (void)p, (void)out;
     return 0; /* launches ran to their end before they were answered; a poisoned context never gets here */
 }
 
 int server_on_output(struct server *s, const struct wb_req_output *q, struct tail tail, struct wb_rep_output *p,
-              struct buf *out) {
+                     struct buf *out) {
     (void)q, (void)tail;
     struct buf *text = s->output.size ? &s->output : &s->errors;
     size_t room = WB_FRAME - sizeof(struct wb_header) - sizeof *p, n = text->size;

@@ -29,7 +29,7 @@ struct server;
 
 /* One kernel launch, right after it ran. Pointers live until the callback returns. */
 struct server_launch {
-    unsigned index; /* from 0, since hello, restart or replay */
+    unsigned index;     /* from 0, since hello, restart or replay */
     const char *kernel; /* mangled */
     const struct backend_launch *launch;
     const struct backend_result *result;
@@ -37,13 +37,13 @@ struct server_launch {
 
 struct server_options {
     bool grading;
-    uint64_t window_bytes;         /* 0 = 16 MiB */
-    int connection;                /* a connection made by a client, taken over; 0 = make one for a client to inherit */
-    uint64_t max_messages;         /* 0 = no limit; reaching one ends the connection */
-    unsigned max_launches;         /* of a recording or of a program; 0 = no limit */
-    uint64_t max_recorded_bytes;   /* data of a recording; 0 = 256 MiB */
-    double launch_seconds;         /* wall clock that one launch may take; 0 = the deadline alone */
-    void *user;                    /* for the callbacks, which may be NULL */
+    uint64_t window_bytes;       /* 0 = 16 MiB */
+    int connection;              /* a connection made by a client, taken over; 0 = make one for a client to inherit */
+    uint64_t max_messages;       /* 0 = no limit; reaching one ends the connection */
+    unsigned max_launches;       /* of a recording or of a program; 0 = no limit */
+    uint64_t max_recorded_bytes; /* data of a recording; 0 = 256 MiB */
+    double launch_seconds;       /* wall clock that one launch may take; 0 = the deadline alone */
+    void *user;                  /* for the callbacks, which may be NULL */
     void (*launched)(void *user, const struct server_launch *l);
     /* A sentence for the student on why a call failed: "kernel `k`: 2048 threads a block, at most 1024". */
     void (*note)(void *user, const char *text);
@@ -64,10 +64,10 @@ void server_client_started(struct server *s);
 void server_hang_up(struct server *s);
 
 enum server_end {
-    SERVER_CLOSED,   /* the client hung up, or the descriptor to watch became readable */
+    SERVER_CLOSED, /* the client hung up, or the descriptor to watch became readable */
     SERVER_DEADLINE,
-    SERVER_LIMIT,    /* messages, launches, recorded bytes */
-    SERVER_CALL,     /* the host process waits for a call */
+    SERVER_LIMIT, /* messages, launches, recorded bytes */
+    SERVER_CALL,  /* the host process waits for a call */
 };
 
 /* Answers messages until the end. `watch` is a descriptor that ends it when readable (the child's pidfd), -1 = none. */

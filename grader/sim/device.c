@@ -36,10 +36,10 @@
     FIGURE(atomic_float_rate, "float additions on one word, G/s", 1e9)
 /* clang-format on */
 
-#define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, reserved, \
-               l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu, fp64, lsu, us, at, af)  \
-    {name,        full,     major, minor, sms,  1024, mhz * 1e6, warps,    blocks,   regs,   smem,           \
-     smem_block,  reserved, l1,    alu,   lat1, lat2, dram,      sh,       l2b,      dramb,  l2r * 1e9,      \
+#define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, reserved, l1, alu, \
+               lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu, fp64, lsu, us, at, af)                    \
+    {name,        full,     major, minor, sms,  1024, mhz * 1e6, warps,    blocks,   regs,   smem,                    \
+     smem_block,  reserved, l1,    alu,   lat1, lat2, dram,      sh,       l2b,      dramb,  l2r * 1e9,               \
      dramr * 1e9, fp32,     in,    sfu,   fp64, lsu,  us * 1e-6, at * 1e9, af * 1e9, sources},
 static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
@@ -47,9 +47,7 @@ static const struct gpu_device devices[] = {
 
 enum { DEVICES = sizeof devices / sizeof *devices };
 
-const struct gpu_device *device_at(unsigned i) {
-    return i < DEVICES ? &devices[i] : 0;
-}
+const struct gpu_device *device_at(unsigned i) { return i < DEVICES ? &devices[i] : 0; }
 
 const struct gpu_device *device_find(const char *name) {
     for (unsigned i = 0; i < DEVICES; i++)
@@ -59,24 +57,15 @@ const struct gpu_device *device_find(const char *name) {
 
 static const char *source_text(char letter) {
     switch (letter) {
-    case 'V':
-        return "vendor's data sheet";
-    case 'G':
-        return "CUDA programming guide, by compute capability";
-    case 'R':
-        return "measured: RRZE-HPC/gpu-benches";
-    case 'K':
-        return "measured: caps-tum/mt4g";
-    case 'M':
-        return "measured: markdewing/AI_kernels";
-    case 'B':
-        return "measured: benchmarks listed in docs/time-model.md, Atomics";
-    case 'C':
-        return "85 % of the vendor's figure";
-    case 'N':
-        return "estimate: that of another device of the architecture";
-    default:
-        return "assumed, no figure was found";
+    case 'V': return "vendor's data sheet";
+    case 'G': return "CUDA programming guide, by compute capability";
+    case 'R': return "measured: RRZE-HPC/gpu-benches";
+    case 'K': return "measured: caps-tum/mt4g";
+    case 'M': return "measured: markdewing/AI_kernels";
+    case 'B': return "measured: benchmarks listed in docs/time-model.md, Atomics";
+    case 'C': return "85 % of the vendor's figure";
+    case 'N': return "estimate: that of another device of the architecture";
+    default: return "assumed, no figure was found";
     }
 }
 
@@ -92,9 +81,7 @@ bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure 
     return true;
 }
 
-static unsigned ceil_to(unsigned n, unsigned unit) {
-    return (n + unit - 1) / unit * unit;
-}
+static unsigned ceil_to(unsigned n, unsigned unit) { return (n + unit - 1) / unit * unit; }
 
 static void keep_lower(unsigned *blocks, unsigned value, const char **why, const char *name) {
     if (value >= *blocks) return;
@@ -105,8 +92,8 @@ static void keep_lower(unsigned *blocks, unsigned value, const char **why, const
 /* Registers are given to a warp in units of 256, warps to the four schedulers in turn; shared memory in units
  * of 128 bytes (256 before compute capability 8), plus what the system keeps of each block (CUDA programming
  * guide, "Compute Capabilities", and the occupancy calculator of the toolkit). */
-unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
-                          unsigned shared_bytes, const char **limit) {
+unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers, unsigned shared_bytes,
+                              const char **limit) {
     unsigned warps = (threads + 31) / 32, blocks = d->blocks_per_sm;
     const char *why = "blocks per SM";
     if (!warps) return 0;

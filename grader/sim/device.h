@@ -35,5 +35,5 @@ bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure 
 bool device_assumes(const struct gpu_device *d, const char *figure);
 
 /* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
-unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
-                          unsigned shared_bytes, const char **limit);
+unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers, unsigned shared_bytes,
+                              const char **limit);

@@ -22,7 +22,8 @@ void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *ou
     execute(&l, out);
 }
 
-struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, const struct sim_sample *which, struct sim_result *out) {
+struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, const struct sim_sample *which,
+                                    struct sim_result *out) {
     struct launch l;
     *out = (struct sim_result){0};
     launch_prepare(&l, s, r);

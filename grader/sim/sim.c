@@ -111,7 +111,9 @@ static bool write_initial(struct sim *s, const struct sim_module *m, const struc
     for (unsigned i = 0; i < v->var->nrelocs; i++) {
         const struct ptx_reloc *r = &v->var->relocs[i];
         uint64_t at;
-        if (!symbol_address(m, r->symbol, &at)) return err_set(e, ERR_UNSUPPORTED, "variable `%s` holds the address of `%s`, which is not defined", v->var->name, r->symbol);
+        if (!symbol_address(m, r->symbol, &at))
+            return err_set(e, ERR_UNSUPPORTED, "variable `%s` holds the address of `%s`, which is not defined",
+                           v->var->name, r->symbol);
         at += (uint64_t)r->addend;
         if (r->offset + r->size <= v->var->bytes && r->size <= 8) memcpy(p + r->offset, &at, r->size);
     }
@@ -176,15 +178,19 @@ const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char 
 
 bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
     for (u32 i = 0; i < m->nvars; i++)
-        if (strcmp(m->vars[i].var->name, name) == 0) return *address = m->vars[i].address, *bytes = m->vars[i].var->bytes, true;
+        if (strcmp(m->vars[i].var->name, name) == 0)
+            return *address = m->vars[i].address, *bytes = m->vars[i].var->bytes, true;
     return false;
 }
 
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
     const struct code *c = &k->module->codes[k->code];
     const struct gpu_device *d = k->module->sim->options.device;
-    *out = (struct sim_kernel_info){.name = c->name, .param_bytes = k->param_bytes, .static_shared = c->static_shared,
-                                    .local_bytes = c->max_local, .cooperative = c->cooperative};
+    *out = (struct sim_kernel_info){.name = c->name,
+                                    .param_bytes = k->param_bytes,
+                                    .static_shared = c->static_shared,
+                                    .local_bytes = c->max_local,
+                                    .cooperative = c->cooperative};
     u32 offset = 0, limit = d->threads_per_block;
     for (unsigned i = 0; i < c->func->nparams && i < 256; i++) {
         u32 align = c->func->params[i].align ? c->func->params[i].align : 1;
@@ -224,23 +230,29 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
     sim_kernel_info(l->kernel, &k);
     u64 threads = (u64)l->block[0] * l->block[1] * l->block[2], blocks = (u64)l->grid[0] * l->grid[1];
     if (!threads || !blocks || !l->grid[2])
-        return refuse(e, "cudaErrorInvalidConfiguration", "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)", l->grid[0], l->grid[1],
-                      l->grid[2], l->block[0], l->block[1], l->block[2]);
+        return refuse(e, "cudaErrorInvalidConfiguration", "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)",
+                      l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
     if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 || threads > d->threads_per_block)
-        return refuse(e, "cudaErrorInvalidConfiguration", "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)",
-                      l->block[0], l->block[1], l->block[2], (unsigned long long)threads, d->threads_per_block);
+        return refuse(e, "cudaErrorInvalidConfiguration",
+                      "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)", l->block[0],
+                      l->block[1], l->block[2], (unsigned long long)threads, d->threads_per_block);
     if (threads > k.max_threads)
-        return refuse(e, "cudaErrorInvalidValue", "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
+        return refuse(e, "cudaErrorInvalidValue",
+                      "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
                       (unsigned long long)threads, k.max_threads);
     if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
-        return refuse(e, "cudaErrorInvalidConfiguration", "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)", l->grid[0], l->grid[1], l->grid[2]);
+        return refuse(e, "cudaErrorInvalidConfiguration",
+                      "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)", l->grid[0], l->grid[1],
+                      l->grid[2]);
     if ((u64)k.static_shared + l->dynamic_shared > d->shared_per_block)
-        return refuse(e, "cudaErrorInvalidValue", "%u + %u bytes of shared memory a block; the device allows %u", k.static_shared,
-                      l->dynamic_shared, d->shared_per_block);
+        return refuse(e, "cudaErrorInvalidValue", "%u + %u bytes of shared memory a block; the device allows %u",
+                      k.static_shared, l->dynamic_shared, d->shared_per_block);
     if (l->param_bytes < k.param_bytes)
-        return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u", l->param_bytes, k.param_bytes);
+        return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u", l->param_bytes,
+                      k.param_bytes);
     if (!device_blocks_per_sm(d, (unsigned)threads, k.registers, k.static_shared + l->dynamic_shared, NULL))
-        return refuse(e, "cudaErrorLaunchOutOfResources", "%llu threads of %u registers; an SM has %u", (unsigned long long)threads, k.registers, d->registers_per_sm);
+        return refuse(e, "cudaErrorLaunchOutOfResources", "%llu threads of %u registers; an SM has %u",
+                      (unsigned long long)threads, k.registers, d->registers_per_sm);
     return NULL;
 }
 

@@ -100,15 +100,17 @@ const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char 
 bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address, uint64_t *bytes);
 
 struct sim_kernel_info {
-    const char *name;           /* as in PTX */
+    const char *name; /* as in PTX */
     uint32_t param_bytes;
     uint32_t nparams;
-    struct { uint32_t offset, bytes; } params[256];
+    struct {
+        uint32_t offset, bytes;
+    } params[256];
     uint32_t static_shared, local_bytes, const_bytes;
-    uint32_t registers;         /* an estimate from PTX until ptxas said better; see sim_set_registers */
-    uint32_t max_threads;       /* a block, from .maxntid or the device */
-    bool cooperative;           /* uses a grid-wide barrier */
-    uint32_t spill_bytes;       /* as ptxas said; 0 until then */
+    uint32_t registers;   /* an estimate from PTX until ptxas said better; see sim_set_registers */
+    uint32_t max_threads; /* a block, from .maxntid or the device */
+    bool cooperative;     /* uses a grid-wide barrier */
+    uint32_t spill_bytes; /* as ptxas said; 0 until then */
 };
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* What `ptxas -v` reported for the kernel; used for occupancy. */
@@ -118,36 +120,36 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
 
 /* The order is the order of precedence in which one fault hides another. X(id, short name, what a CUDA
  * runtime would return: the name of a cudaError_t) */
-#define SIM_FAULTS(X)                                                                                        \
-    X(SIM_FAULT_NONE, "none", cudaSuccess)                                                                   \
-    X(SIM_FAULT_OUT_OF_BOUNDS, "out-of-bounds", cudaErrorIllegalAddress)                                     \
-    X(SIM_FAULT_USE_AFTER_FREE, "use-after-free", cudaErrorIllegalAddress)                                   \
-    X(SIM_FAULT_MISALIGNED, "misaligned", cudaErrorMisalignedAddress)                                        \
-    X(SIM_FAULT_READ_ONLY, "write to constant memory", cudaErrorIllegalAddress)                              \
-    X(SIM_FAULT_TRAP, "trap", cudaErrorLaunchFailure)                                                        \
-    X(SIM_FAULT_ASSERT, "assert", cudaErrorAssert)                                                           \
-    X(SIM_FAULT_STACK, "stack overflow", cudaErrorLaunchFailure)                                             \
-    X(SIM_FAULT_BAD_CALL, "bad call", cudaErrorIllegalInstruction)                                           \
-    X(SIM_FAULT_BAD_SYNC, "bad warp synchronisation", cudaErrorLaunchFailure)                                \
-    X(SIM_FAULT_DIVERGENT_BARRIER, "divergent barrier", cudaErrorLaunchFailure)                              \
-    X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                                                \
-    X(SIM_FAULT_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                                        \
-    X(SIM_FAULT_TIME, "time budget", cudaErrorLaunchTimeout)                                                 \
-    X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources)                     \
-    X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                                          \
-    /* sanitizer findings: the launch goes on, nothing faults on a real device */                            \
-    X(SIM_FAULT_UNINITIALISED, "uninitialised read", cudaSuccess)                                            \
-    X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                                              \
-    X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                                             \
-    X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                                              \
-    X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                                        \
+#define SIM_FAULTS(X)                                                                    \
+    X(SIM_FAULT_NONE, "none", cudaSuccess)                                               \
+    X(SIM_FAULT_OUT_OF_BOUNDS, "out-of-bounds", cudaErrorIllegalAddress)                 \
+    X(SIM_FAULT_USE_AFTER_FREE, "use-after-free", cudaErrorIllegalAddress)               \
+    X(SIM_FAULT_MISALIGNED, "misaligned", cudaErrorMisalignedAddress)                    \
+    X(SIM_FAULT_READ_ONLY, "write to constant memory", cudaErrorIllegalAddress)          \
+    X(SIM_FAULT_TRAP, "trap", cudaErrorLaunchFailure)                                    \
+    X(SIM_FAULT_ASSERT, "assert", cudaErrorAssert)                                       \
+    X(SIM_FAULT_STACK, "stack overflow", cudaErrorLaunchFailure)                         \
+    X(SIM_FAULT_BAD_CALL, "bad call", cudaErrorIllegalInstruction)                       \
+    X(SIM_FAULT_BAD_SYNC, "bad warp synchronisation", cudaErrorLaunchFailure)            \
+    X(SIM_FAULT_DIVERGENT_BARRIER, "divergent barrier", cudaErrorLaunchFailure)          \
+    X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                            \
+    X(SIM_FAULT_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                    \
+    X(SIM_FAULT_TIME, "time budget", cudaErrorLaunchTimeout)                             \
+    X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources) \
+    X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                      \
+    /* sanitizer findings: the launch goes on, nothing faults on a real device */        \
+    X(SIM_FAULT_UNINITIALISED, "uninitialised read", cudaSuccess)                        \
+    X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                          \
+    X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                         \
+    X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                          \
+    X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
     X(SIM_FAULT_SYNC_MASK, "bad member mask", cudaSuccess)
 
 enum sim_fault {
 #define X(id, name, error) id,
     SIM_FAULTS(X)
 #undef X
-    SIM_FAULT_KINDS
+        SIM_FAULT_KINDS
 };
 
 const char *sim_fault_name(enum sim_fault f);
@@ -192,7 +194,7 @@ void sim_result_free(struct sim_result *r);
 /* ---- traces of some blocks of a launch, for the time model ---- */
 
 struct sim_sample {
-    const uint64_t *blocks;   /* linear indices, ascending */
+    const uint64_t *blocks; /* linear indices, ascending */
     unsigned nblocks;
     uint64_t words_per_block; /* of trace, after which a block's is truncated */
     bool only;                /* run no others: memory is changed by the sample alone, counters are scaled up */

@@ -37,8 +37,8 @@ static json_t *lines_json(const struct sim_result *r) {
     json_t *lines = json_array();
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct sim_line *l = &r->lines[i];
-        json_array_append_new(lines, json_pack("{s:s%,s:i,s:o}", "file", l->file, strlen(l->file), "line",
-                                               (int)l->line, "counters", counters_json(&l->counters)));
+        json_array_append_new(lines, json_pack("{s:s%,s:i,s:o}", "file", l->file, strlen(l->file), "line", (int)l->line,
+                                               "counters", counters_json(&l->counters)));
     }
     return lines;
 }
@@ -50,8 +50,7 @@ static json_t *launch_json(const struct server_launch *l) {
     json_object_set_new(o, "grid", triple(l->launch->grid));
     json_object_set_new(o, "block", triple(l->launch->block));
     json_object_set_new(o, "fault", json_string(sim_fault_name(r->fault)));
-    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us",
-                        json_real(l->result->seconds * 1e6));
+    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us", json_real(l->result->seconds * 1e6));
     json_object_set_new(o, "theoretical_occupancy", json_real(r->theoretical_occupancy));
     json_object_set_new(o, "counters", counters_json(&r->counters));
     json_object_set_new(o, "lines", lines_json(r));
@@ -88,9 +87,9 @@ static void line_text(struct buf *b, const struct sim_line *l) {
 static void launch_text(struct buf *b, const struct server_launch *l) {
     const uint32_t *g = l->launch->grid, *t = l->launch->block;
     const struct sim_result *r = &l->result->sim;
-    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n", l->kernel, g[0],
-               g[1], g[2], t[0], t[1], t[2], l->result->measured ? "measured" : "modelled",
-               l->result->seconds * 1e6, r->theoretical_occupancy * 100);
+    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n", l->kernel, g[0], g[1],
+               g[2], t[0], t[1], t[2], l->result->measured ? "measured" : "modelled", l->result->seconds * 1e6,
+               r->theoretical_occupancy * 100);
     for (unsigned i = 0; i < sim_counter_count(); i++)
         if (sim_counter_get(&r->counters, i))
             buf_printf(b, "  %-28s %llu\n", sim_counter_name(i), (unsigned long long)sim_counter_get(&r->counters, i));
@@ -132,7 +131,9 @@ struct report_log {
     unsigned n;
 };
 
-struct report_log *report_log_new(void) { return xcalloc(1, sizeof(struct report_log)); }
+struct report_log *report_log_new(void) {
+    return xcalloc(1, sizeof(struct report_log));
+}
 
 static struct seen *find_seen(struct report_log *log, const char *kernel, enum sim_fault fault) {
     for (unsigned i = 0; i < log->n; i++)

@@ -13,34 +13,115 @@
  *
  * A template names operands by letter: V a value of the last type (in braces for .v2 and so on), P a predicate, H, R, Q,
  * O registers of 16, 32, 64, 128 bits; anything else stands as it is. The longest matching prefix wins. */
-static const struct { const char *prefix, *operands; } templates[] = {
-    {"ld", "V, [Q]"}, {"ldu", "V, [Q]"}, {"ld.param", "V, [parameter]"}, {"st", "[Q], V"}, {"st.param", "[argument], V"},
-    {"atom", "V, [Q], V"}, {"red", "[Q], V"}, {"cvta", "Q, Q"}, {"isspacep", "P, Q"}, {"bra", "there"},
-    {"brx", "R, targets"}, {"call", "callee"}, {"ret", ""}, {"exit", ""}, {"trap", ""}, {"brkpt", ""}, {"bar.sync", "0"},
-    {"bar.arrive", "1, 64"}, {"bar.red", "P, 0, P"}, {"bar.red.popc", "R, 0, P"}, {"bar.warp.sync", "-1"},
-    {"bar.cta.sync", "0"}, {"bar.cta.arrive", "1, 64"}, {"bar.cta.red", "P, 0, P"}, {"bar.cta.red.popc", "R, 0, P"},
-    {"barrier.sync", "0"}, {"barrier.arrive", "1, 64"}, {"barrier.red", "P, 0, P"}, {"barrier.red.popc", "R, 0, P"},
-    {"barrier.cta.sync", "0"}, {"barrier.cta.arrive", "1, 64"}, {"barrier.cta.red", "P, 0, P"},
-    {"barrier.cta.red.popc", "R, 0, P"}, {"barrier.cluster", ""}, {"shfl", "R|P, R, 1, 31, -1"}, {"vote", "P, P, -1"},
-    {"vote.sync.ballot", "R, P, -1"}, {"vote.ballot", "R, P, -1"}, {"match.any", "R, V, -1"}, {"match.all", "R|P, V, -1"},
-    {"redux", "V, V, -1"}, {"activemask", "R"}, {"elect", "R|P, -1"}, {"membar", ""}, {"fence", ""}, {"nanosleep", "R"},
-    {"griddepcontrol", ""}, {"prefetch", "[Q]"}, {"prefetchu", "[Q]"}, {"discard", "[Q], 128"}, {"applypriority", "[Q], 128"},
-    {"pmevent", "1"}, {"setmaxnreg", "40"}, {"createpolicy", "Q, 1.0"}, {"cp.async", "[R], [Q], 16"},
-    {"cp.async.commit_group", ""}, {"cp.async.wait_group", "0"}, {"cp.async.wait_all", ""},
-    {"cp.async.mbarrier.arrive", "[R]"}, {"cp.async.bulk", "[R], [Q], R, [R]"}, {"cp.async.bulk.global", "[Q], [R], R"},
-    {"cp.async.bulk.commit_group", ""}, {"cp.async.bulk.wait_group", "0"}, {"cp.async.bulk.prefetch", "[Q], R"},
-    {"mbarrier.init", "[R], R"}, {"mbarrier.inval", "[R]"}, {"mbarrier.arrive", "Q, [R]"}, {"mbarrier.arrive_drop", "Q, [R]"},
-    {"mbarrier.arrive.expect_tx", "Q, [R], R"}, {"mbarrier.expect_tx", "[R], R"}, {"mbarrier.complete_tx", "[R], R"},
-    {"mbarrier.test_wait", "P, [R], Q"}, {"mbarrier.try_wait", "P, [R], Q"}, {"mbarrier.test_wait.parity", "P, [R], R"},
-    {"mbarrier.try_wait.parity", "P, [R], R"}, {"mbarrier.pending_count", "R, Q"}, {"ldmatrix.sync.aligned.m8n8.x1", "{R}, [Q]"}, {"ldmatrix.sync.aligned.m8n8.x2", "{R, R}, [Q]"},
-    {"ldmatrix.sync.aligned.m8n8.x4", "{R, R, R, R}, [Q]"}, {"stmatrix.sync.aligned.m8n8.x1", "[Q], {R}"},
-    {"stmatrix.sync.aligned.m8n8.x2", "[Q], {R, R}"}, {"stmatrix.sync.aligned.m8n8.x4", "[Q], {R, R, R, R}"},
-    {"movmatrix", "R, R"}, {"mapa", "V, V, R"}, {"getctarank", "R, Q"},
-    {"stacksave", "V"}, {"stackrestore", "V"}, {"alloca", "V, R, 16"},
-    {"vadd", "R, R, R"}, {"vsub", "R, R, R"}, {"vabsdiff", "R, R, R"}, {"vmin", "R, R, R"}, {"vmax", "R, R, R"},
-    {"vavrg", "R, R, R, R"}, {"vadd2", "R, R, R, R"}, {"vsub2", "R, R, R, R"}, {"vabsdiff2", "R, R, R, R"},
-    {"vadd4", "R, R, R, R"}, {"vsub4", "R, R, R, R"}, {"vabsdiff4", "R, R, R, R"}, {"vmin2", "R, R, R, R"}, {"vmax2", "R, R, R, R"},
-    {"vmin4", "R, R, R, R"}, {"vmax4", "R, R, R, R"}, {"vset2", "R, R, R, R"}, {"vset4", "R, R, R, R"},
+static const struct {
+    const char *prefix, *operands;
+} templates[] = {
+    {"ld", "V, [Q]"},
+    {"ldu", "V, [Q]"},
+    {"ld.param", "V, [parameter]"},
+    {"st", "[Q], V"},
+    {"st.param", "[argument], V"},
+    {"atom", "V, [Q], V"},
+    {"red", "[Q], V"},
+    {"cvta", "Q, Q"},
+    {"isspacep", "P, Q"},
+    {"bra", "there"},
+    {"brx", "R, targets"},
+    {"call", "callee"},
+    {"ret", ""},
+    {"exit", ""},
+    {"trap", ""},
+    {"brkpt", ""},
+    {"bar.sync", "0"},
+    {"bar.arrive", "1, 64"},
+    {"bar.red", "P, 0, P"},
+    {"bar.red.popc", "R, 0, P"},
+    {"bar.warp.sync", "-1"},
+    {"bar.cta.sync", "0"},
+    {"bar.cta.arrive", "1, 64"},
+    {"bar.cta.red", "P, 0, P"},
+    {"bar.cta.red.popc", "R, 0, P"},
+    {"barrier.sync", "0"},
+    {"barrier.arrive", "1, 64"},
+    {"barrier.red", "P, 0, P"},
+    {"barrier.red.popc", "R, 0, P"},
+    {"barrier.cta.sync", "0"},
+    {"barrier.cta.arrive", "1, 64"},
+    {"barrier.cta.red", "P, 0, P"},
+    {"barrier.cta.red.popc", "R, 0, P"},
+    {"barrier.cluster", ""},
+    {"shfl", "R|P, R, 1, 31, -1"},
+    {"vote", "P, P, -1"},
+    {"vote.sync.ballot", "R, P, -1"},
+    {"vote.ballot", "R, P, -1"},
+    {"match.any", "R, V, -1"},
+    {"match.all", "R|P, V, -1"},
+    {"redux", "V, V, -1"},
+    {"activemask", "R"},
+    {"elect", "R|P, -1"},
+    {"membar", ""},
+    {"fence", ""},
+    {"nanosleep", "R"},
+    {"griddepcontrol", ""},
+    {"prefetch", "[Q]"},
+    {"prefetchu", "[Q]"},
+    {"discard", "[Q], 128"},
+    {"applypriority", "[Q], 128"},
+    {"pmevent", "1"},
+    {"setmaxnreg", "40"},
+    {"createpolicy", "Q, 1.0"},
+    {"cp.async", "[R], [Q], 16"},
+    {"cp.async.commit_group", ""},
+    {"cp.async.wait_group", "0"},
+    {"cp.async.wait_all", ""},
+    {"cp.async.mbarrier.arrive", "[R]"},
+    {"cp.async.bulk", "[R], [Q], R, [R]"},
+    {"cp.async.bulk.global", "[Q], [R], R"},
+    {"cp.async.bulk.commit_group", ""},
+    {"cp.async.bulk.wait_group", "0"},
+    {"cp.async.bulk.prefetch", "[Q], R"},
+    {"mbarrier.init", "[R], R"},
+    {"mbarrier.inval", "[R]"},
+    {"mbarrier.arrive", "Q, [R]"},
+    {"mbarrier.arrive_drop", "Q, [R]"},
+    {"mbarrier.arrive.expect_tx", "Q, [R], R"},
+    {"mbarrier.expect_tx", "[R], R"},
+    {"mbarrier.complete_tx", "[R], R"},
+    {"mbarrier.test_wait", "P, [R], Q"},
+    {"mbarrier.try_wait", "P, [R], Q"},
+    {"mbarrier.test_wait.parity", "P, [R], R"},
+    {"mbarrier.try_wait.parity", "P, [R], R"},
+    {"mbarrier.pending_count", "R, Q"},
+    {"ldmatrix.sync.aligned.m8n8.x1", "{R}, [Q]"},
+    {"ldmatrix.sync.aligned.m8n8.x2", "{R, R}, [Q]"},
+    {"ldmatrix.sync.aligned.m8n8.x4", "{R, R, R, R}, [Q]"},
+    {"stmatrix.sync.aligned.m8n8.x1", "[Q], {R}"},
+    {"stmatrix.sync.aligned.m8n8.x2", "[Q], {R, R}"},
+    {"stmatrix.sync.aligned.m8n8.x4", "[Q], {R, R, R, R}"},
+    {"movmatrix", "R, R"},
+    {"mapa", "V, V, R"},
+    {"getctarank", "R, Q"},
+    {"stacksave", "V"},
+    {"stackrestore", "V"},
+    {"alloca", "V, R, 16"},
+    {"vadd", "R, R, R"},
+    {"vsub", "R, R, R"},
+    {"vabsdiff", "R, R, R"},
+    {"vmin", "R, R, R"},
+    {"vmax", "R, R, R"},
+    {"vavrg", "R, R, R, R"},
+    {"vadd2", "R, R, R, R"},
+    {"vsub2", "R, R, R, R"},
+    {"vabsdiff2", "R, R, R, R"},
+    {"vadd4", "R, R, R, R"},
+    {"vsub4", "R, R, R, R"},
+    {"vabsdiff4", "R, R, R, R"},
+    {"vmin2", "R, R, R, R"},
+    {"vmax2", "R, R, R, R"},
+    {"vmin4", "R, R, R, R"},
+    {"vmax4", "R, R, R, R"},
+    {"vset2", "R, R, R, R"},
+    {"vset4", "R, R, R, R"},
 };
 
 static const char *template_of(const char *opcode) {
@@ -63,7 +144,10 @@ static void add_register(struct buf *b, unsigned bytes, bool predicate, unsigned
 static void add_value(struct buf *b, const char *opcode, unsigned *next) {
     enum ptx_type t = decode_opcode_type(opcode);
 
-    unsigned n = decode_opcode_has(opcode, "v2") ? 2 : decode_opcode_has(opcode, "v4") ? 4 : decode_opcode_has(opcode, "v8") ? 8 : 1;
+    unsigned n = decode_opcode_has(opcode, "v2")   ? 2
+                 : decode_opcode_has(opcode, "v4") ? 4
+                 : decode_opcode_has(opcode, "v8") ? 8
+                                                   : 1;
 
     if (n > 1) buf_puts(b, "{");
     for (unsigned i = 0; i < n; i++) {
@@ -88,7 +172,8 @@ static void add_template(struct buf *b, const char *opcode, const char *operands
 
 /* The predicate that a comparison is combined with. */
 static void add_combined(struct buf *b, const char *opcode) {
-    if (decode_opcode_has(opcode, "and") || decode_opcode_has(opcode, "or") || decode_opcode_has(opcode, "xor")) buf_puts(b, ", %p7");
+    if (decode_opcode_has(opcode, "and") || decode_opcode_has(opcode, "or") || decode_opcode_has(opcode, "xor"))
+        buf_puts(b, ", %p7");
 }
 
 static void add_row_operands(struct buf *b, const char *opcode, int row) {
@@ -96,7 +181,8 @@ static void add_row_operands(struct buf *b, const char *opcode, int row) {
     unsigned next = 0, n = 0;
     while (n < ROW_SRC && r->src[n]) n++;
     if (r->form == FORM_CARRY && opcode[0] != 'm') n = 2;
-    if (strncmp(opcode, "setp.", 5) == 0 && strlen(opcode) > 2 && !strcmp(opcode + strlen(opcode) - 2, "x2")) buf_puts(b, "%p6|");
+    if (strncmp(opcode, "setp.", 5) == 0 && strlen(opcode) > 2 && !strcmp(opcode + strlen(opcode) - 2, "x2"))
+        buf_puts(b, "%p6|");
     add_register(b, ptx_type_bytes((enum ptx_type)r->dst), r->dst == PTX_PRED, &next);
     for (unsigned i = 0; i < n; i++) {
         buf_puts(b, ", ");
@@ -157,7 +243,8 @@ static int answer(const char *path) {
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     if (!s || !file_read(path, 1 << 20, &text, &e)) return fprintf(stderr, "simgpu: %s\n", e.text), 2;
     unsigned there = 0, all = 0;
-    for (char *save, *line = strtok_r((char *)(uintptr_t)buf_str(&text), "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
+    for (char *save, *line = strtok_r((char *)(uintptr_t)buf_str(&text), "\r\n", &save); line;
+         line = strtok_r(NULL, "\r\n", &save)) {
         line += strspn(line, " \t");
         line[strcspn(line, " \t#")] = 0;
         if (!*line) continue;
@@ -192,10 +279,13 @@ void coverage_markdown(struct buf *b) {
         PIPES(X)
 #undef X
     };
-    buf_printf(b, "# PTX coverage\n\nThe %u rows of the simulator's instruction table, written by `build/simgpu coverage --markdown`. Names hold "
-                  "no modifiers that a row takes besides; those stand in the second column. `build/simgpu coverage FILE` "
-                  "says for a list of opcodes which of them the simulator runs.\n\n"
-                  "| instruction | also | unit | what it does, for one lane |\n|---|---|---|---|\n", insn_row_count);
+    buf_printf(b,
+               "# PTX coverage\n\nThe %u rows of the simulator's instruction table, written by `build/simgpu coverage "
+               "--markdown`. Names hold "
+               "no modifiers that a row takes besides; those stand in the second column. `build/simgpu coverage FILE` "
+               "says for a list of opcodes which of them the simulator runs.\n\n"
+               "| instruction | also | unit | what it does, for one lane |\n|---|---|---|---|\n",
+               insn_row_count);
     for (unsigned i = 0; i < insn_row_count; i++) {
         const struct insn_row *r = &insn_rows[i];
         buf_printf(b, "| `%s` |", r->name);

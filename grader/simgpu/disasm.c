@@ -28,8 +28,10 @@ static void print_ref(const struct sim_module *m, ref r, unsigned bytes) {
     if (r == REF_NONE) printf("_");
     else if (r >> 30 == BASE_FRAME) printf("r%u", at);
     else if (r >> 30 == BASE_CONST) print_const(m, r, bytes ? bytes : 4);
-    else if (r >> 30 == BASE_WARP && at / SLOT_BYTES < W_SLOTS) printf("%s", *names[at / SLOT_BYTES] ? names[at / SLOT_BYTES] : "%stack");
-    else if (r >> 30 == BASE_BLOCK && at / SLOT_BYTES < B_SLOTS) printf("%s", *block_names[at / SLOT_BYTES] ? block_names[at / SLOT_BYTES] : "%launch");
+    else if (r >> 30 == BASE_WARP && at / SLOT_BYTES < W_SLOTS)
+        printf("%s", *names[at / SLOT_BYTES] ? names[at / SLOT_BYTES] : "%stack");
+    else if (r >> 30 == BASE_BLOCK && at / SLOT_BYTES < B_SLOTS)
+        printf("%s", *block_names[at / SLOT_BYTES] ? block_names[at / SLOT_BYTES] : "%launch");
     else printf("b%u", at);
 }
 
@@ -55,12 +57,14 @@ static void print_op(const struct sim_module *m, u32 index) {
     const struct insn_row *r = &insn_rows[o->row];
     printf("%6u  ", index);
     if (o->guard >> 30 != BASE_CONST) printf("@%s", o->flip ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
-    printf("%s%s%s%s", o->kind == OP_FALL ? "(fall through)" : r->name, rounding[o->env & 3], o->env & ENV_FTZ ? " ftz" : "", o->flags & OPF_SAT ? " sat" : "");
+    printf("%s%s%s%s", o->kind == OP_FALL ? "(fall through)" : r->name, rounding[o->env & 3],
+           o->env & ENV_FTZ ? " ftz" : "", o->flags & OPF_SAT ? " sat" : "");
     bool memory = strcmp(r->name, "ld") == 0 || strcmp(r->name, "st") == 0 || strcmp(r->name, "atom") == 0;
     if (memory) print_memory(m, o);
     if (!memory && o->dst != REF_NONE) printf(" "), print_ref(m, o->dst, ptx_type_bytes((enum ptx_type)r->dst));
     for (unsigned i = 0; !memory && i < ROW_SRC; i++)
-        if (o->src[i] != REF_NONE) printf(", "), print_ref(m, o->src[i], r->src[i] ? ptx_type_bytes((enum ptx_type)r->src[i]) : 4);
+        if (o->src[i] != REF_NONE)
+            printf(", "), print_ref(m, o->src[i], r->src[i] ? ptx_type_bytes((enum ptx_type)r->src[i]) : 4);
     if (o->kind == OP_BRA) printf(" -> %u", o->target);
     if (!o->weight) printf("   (added)");
     printf("\n");
@@ -72,12 +76,13 @@ static void print_line(const struct sim_module *m, u32 loc, u32 *last) {
     if (loc == *last) return;
     *last = loc;
     const struct ptx_loc *l = &m->ptx->locs[loc];
-    if (l->file < m->ptx->nfiles && m->ptx->files[l->file]) printf("; %s:%u%s\n", m->ptx->files[l->file], l->line, l->inlined_at ? " (inlined)" : "");
+    if (l->file < m->ptx->nfiles && m->ptx->files[l->file])
+        printf("; %s:%u%s\n", m->ptx->files[l->file], l->line, l->inlined_at ? " (inlined)" : "");
 }
 
 static void print_code(const struct sim_module *m, const struct code *c) {
-    printf("%s %s: %u bytes of registers a warp, %u of local memory a thread, %u of shared memory\n", c->func->is_entry ? "kernel" : "function", c->name,
-           c->frame_bytes, c->local_bytes, c->static_shared);
+    printf("%s %s: %u bytes of registers a warp, %u of local memory a thread, %u of shared memory\n",
+           c->func->is_entry ? "kernel" : "function", c->name, c->frame_bytes, c->local_bytes, c->static_shared);
     u32 last = 0;
     for (u32 i = c->first_op; i < c->end_op; i++) {
         print_line(m, m->ops[i].loc, &last);
@@ -111,7 +116,8 @@ static bool show_embedded(struct sim *s, const struct buf *file, const char *ker
         if (ptx && show(s, ptx, n, kernel, e)) any = true;
         arena_free(&a);
     }
-    if (!any && !e->kind) err_set(e, ERR_INPUT, "no device code in it: neither PTX text nor an object that nvcc built with PTX");
+    if (!any && !e->kind)
+        err_set(e, ERR_INPUT, "no device code in it: neither PTX text nor an object that nvcc built with PTX");
     return any;
 }
 
@@ -122,7 +128,8 @@ int disasm_main(int argc, char **argv) {
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     bool ok = s && file_read(argv[0], MOST_BYTES, &file, &e);
     const char *kernel = argc > 1 ? argv[1] : NULL;
-    bool text = ok && memmem(file.data, file.size < 65536 ? file.size : 65536, ".version", 8) && memcmp(file.data, "\177ELF", 4) != 0;
+    bool text = ok && memmem(file.data, file.size < 65536 ? file.size : 65536, ".version", 8) &&
+                memcmp(file.data, "\177ELF", 4) != 0;
     ok = ok && (text ? show(s, file.data, file.size, kernel, &e) : show_embedded(s, &file, kernel, &e));
     if (!ok) fprintf(stderr, "simgpu disasm: %s: %s\n", argv[0], e.text);
     buf_free(&file);

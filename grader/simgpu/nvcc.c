@@ -15,8 +15,7 @@ bool simgpu_path(char *out, size_t size, const char *name, struct err *e) {
     self[n] = 0;
     char *slash = strrchr(self, '/');
     if (slash) *slash = 0;
-    if (!path_join(out, size, self, name))
-        return err_set(e, ERR_SYSTEM, "%s/%s: the path is too long", self, name);
+    if (!path_join(out, size, self, name)) return err_set(e, ERR_SYSTEM, "%s/%s: the path is too long", self, name);
     return file_exists(out) || err_set(e, ERR_SYSTEM, "%s is missing: run `make`", out);
 }
 
@@ -39,8 +38,8 @@ static bool any_option(const char *arg, const char *const *names) {
     return false;
 }
 
-static const char *const architecture[] = {"arch", "gpu-architecture", "gencode", "generate-code", "code",
-                                           "gpu-code", NULL};
+static const char *const architecture[] = {"arch", "gpu-architecture", "gencode", "generate-code",
+                                           "code", "gpu-code",         NULL};
 /* Steps that end before the host linker, which an archive would confuse. */
 static const char *const no_link[] = {"c",
                                       "compile",
@@ -65,8 +64,8 @@ static const char *const no_link[] = {"c",
                                       "optix-ir",
                                       "ltoir",
                                       NULL};
-static const char *const relocatable[] = {
-    "rdc", "relocatable-device-code", "dc", "device-c", "dlink", "device-link", NULL};
+static const char *const relocatable[] = {"rdc", "relocatable-device-code", "dc", "device-c", "dlink", "device-link",
+                                          NULL};
 
 struct command {
     char **argv;
@@ -85,11 +84,10 @@ static bool copy_arguments(struct command *c, int argc, char **argv, struct err 
         }
         if (takes_runtime(argv[i])) continue;
         if (any_option(argv[i], relocatable) && !strstr(argv[i], "=false"))
-            return err_set(
-                e, ERR_UNSUPPORTED,
-                "%s: device code cannot be linked across files here; put the kernels and the __device__ "
-                "functions that they call into one .cu file",
-                argv[i]);
+            return err_set(e, ERR_UNSUPPORTED,
+                           "%s: device code cannot be linked across files here; put the kernels and the __device__ "
+                           "functions that they call into one .cu file",
+                           argv[i]);
         if (any_option(argv[i], architecture)) c->architecture = true;
         if (any_option(argv[i], no_link)) c->link = false;
         c->argv[c->argc++] = argv[i];

@@ -32,8 +32,8 @@ struct run {
     struct counter_log *counters;
     struct report_log *reports;
     const char *program;
-    pid_t pid;                   /* of the program */
-    bool connected, stranger;    /* a process asked for a device; one that was built with another version */
+    pid_t pid;                /* of the program */
+    bool connected, stranger; /* a process asked for a device; one that was built with another version */
 };
 
 static const char usage[] =
@@ -64,9 +64,7 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
-        o->counters = !strcmp(value, "text")   ? COUNTERS_TEXT
-                      : !strcmp(value, "json") ? COUNTERS_JSON
-                                               : COUNTERS_NONE;
+        o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
         return o->counters || err_set(e, ERR_INPUT, "--counters %s: text or json", value);
     }
     if (!strcmp(name, "--schedule")) {
@@ -75,8 +73,7 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
                err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
     }
     if (!strcmp(name, "--workers")) {
-        if (!parse_number(value, 1, 256, &number))
-            return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
+        if (!parse_number(value, 1, 256, &number)) return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
         return o->workers = (unsigned)number, true;
     }
     if (!strcmp(name, "--memory")) {
@@ -119,8 +116,8 @@ static void say_time(const struct server_launch *l) {
     char bound[192];
     if (!(t->seconds > 0)) return;
     time_bound_text(t, bound, sizeof bound);
-    fprintf(stderr, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s\n", l->kernel, t->seconds * 1e6, t->low * 1e6,
-            t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+    fprintf(stderr, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s\n", l->kernel, t->seconds * 1e6,
+            t->low * 1e6, t->high * 1e6, bound, *t->note ? "; " : "", t->note);
 }
 
 static void launched(void *user, const struct server_launch *l) {
@@ -161,8 +158,8 @@ static struct mapped map_file(const char *path) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return (struct mapped){0};
-    void *p = fstat(fd, &st) || !st.st_size ? MAP_FAILED
-                                            : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *p =
+        fstat(fd, &st) || !st.st_size ? MAP_FAILED : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     return p == MAP_FAILED ? (struct mapped){0} : (struct mapped){p, (size_t)st.st_size};
 }
@@ -173,7 +170,9 @@ static void say_foreign(const char *program) {
     struct mapped f = strchr(program, '/') ? map_file(program) : (struct mapped){0};
     if (!f.bytes) return;
     if (memmem(f.bytes, f.size, device_code, sizeof device_code) && !memmem(f.bytes, f.size, ours, sizeof ours))
-        fprintf(stderr, "simgpu run: %s is linked with another CUDA runtime, which knows no simulated device: build it with `build/simgpu nvcc`\n",
+        fprintf(stderr,
+                "simgpu run: %s is linked with another CUDA runtime, which knows no simulated device: build it with "
+                "`build/simgpu nvcc`\n",
                 program);
     munmap((void *)f.bytes, f.size);
 }
@@ -215,7 +214,9 @@ static struct server *open_device(void *user, int connection) {
 static void end_stranger(struct run *run) {
     pthread_mutex_lock(&run->lock);
     if (!run->stranger)
-        fprintf(stderr, "simgpu run: %s was built with another version of the runtime library: rebuild it with `build/simgpu nvcc`\n",
+        fprintf(stderr,
+                "simgpu run: %s was built with another version of the runtime library: rebuild it with `build/simgpu "
+                "nvcc`\n",
                 run->program);
     run->stranger = true;
     pthread_mutex_unlock(&run->lock);
@@ -277,8 +278,7 @@ int simgpu_run(int argc, char **argv) {
     if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (!run.device)
-        return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
+    if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     run.reports = report_log_new();
     run.program = argv[program];
@@ -306,8 +306,8 @@ int simgpu_devices(int argc, char **argv) {
            "bandwidth");
     for (unsigned i = 0; device_at(i); i++) {
         const struct gpu_device *d = device_at(i);
-        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name, d->full_name,
-               d->cc_major, d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
+        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name, d->full_name, d->cc_major,
+               d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
                (double)d->dram_bytes / (1 << 30), d->dram_rate * 1e-12);
     }
     printf("\n`simgpu devices NAME` lists all figures of a device and where each comes from.\n");

@@ -1,9 +1,7 @@
 /* NAME_test.c — out = 2 * in; graded on coalesced loads and stores. */
 #include "common/exercise.h"
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *in = host[1];
@@ -13,12 +11,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 
 /* A product by two is exact in binary: no tolerance function. With one, state the error model here. */
 
-static double bytes(const struct ex_case *c) {
-    return 8.0 * count(c);
-}
-static double flops(const struct ex_case *c) {
-    return 1.0 * count(c);
-}
+static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
+static double flops(const struct ex_case *c) { return 1.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
@@ -27,19 +21,21 @@ static const struct ex_arg args[] = {
 };
 
 static const struct ex_case cases[] = {
-    {{0}, .label = "nothing to do"},      {{1}, .label = "one element"},
-    {{31}, .label = "less than a warp"},  {{33}, .label = "more than a warp"},
-    {{257}, .label = "more than a block"}, {{10007}, .label = "a prime"},
+    {{0}, .label = "nothing to do"},
+    {{1}, .label = "one element"},
+    {{31}, .label = "less than a warp"},
+    {{33}, .label = "more than a warp"},
+    {{257}, .label = "more than a block"},
+    {{10007}, .label = "a prime"},
     {{65537}, .label = "one past a power of two"},
 };
 
-START_TEST(matches_the_reference) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_at_most("sectors_per_request_load", 4.5, "32 neighbouring floats are 4 sectors; the edges may cost a little more");
+    ex_at_most("sectors_per_request_load", 4.5,
+               "32 neighbouring floats are 4 sectors; the edges may cost a little more");
     ex_at_most("sectors_per_request_store", 4.5, "the same holds for stores");
 }
 END_TEST
@@ -57,7 +53,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, nothing_is_moved_twice); /* the naive version keeps it: losing it costs points */
 }
 
-EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line that says what is learned", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}}, .timed = {{1 << 22}},
-         .reference = reference, .bytes = bytes, .flops = flops,
+EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line that says what is learned", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
+         .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-stretches");

@@ -12,19 +12,19 @@
 struct analysis {
     const struct ptx_func *f;
     unsigned char *leader;
-    u32 *block_of;    /* instruction -> block */
-    u32 *first;       /* block -> first instruction; first[nblocks] = ninsns */
+    u32 *block_of; /* instruction -> block */
+    u32 *first;    /* block -> first instruction; first[nblocks] = ninsns */
     u32 nblocks, words;
-    u64 *in, *out;    /* per block: bit per register */
-    u64 *maybe;       /* registers read unassigned */
+    u64 *in, *out; /* per block: bit per register */
+    u64 *maybe;    /* registers read unassigned */
 };
 
 static void set(u64 *bits, int reg) { bits[reg / 64] |= 1ull << (reg % 64); }
 static bool has(const u64 *bits, int reg) { return bits[reg / 64] >> (reg % 64) & 1; }
 
 static bool ends_block(const struct ptx_insn *in) {
-    return strncmp(in->opcode, "bra", 3) == 0 || strncmp(in->opcode, "brx", 3) == 0 || strncmp(in->opcode, "ret", 3) == 0 ||
-           strncmp(in->opcode, "exit", 4) == 0;
+    return strncmp(in->opcode, "bra", 3) == 0 || strncmp(in->opcode, "brx", 3) == 0 ||
+           strncmp(in->opcode, "ret", 3) == 0 || strncmp(in->opcode, "exit", 4) == 0;
 }
 
 static void find_blocks(struct analysis *a) {
@@ -42,7 +42,8 @@ static void find_blocks(struct analysis *a) {
 
 /* Reads of operand p that are not in `assigned` go to `maybe`. */
 static void note_reads(struct analysis *a, const struct ptx_operand *p, const u64 *assigned) {
-    if ((p->kind == PTX_OP_REG || p->kind == PTX_OP_ADDRESS) && p->reg >= 0 && !has(assigned, p->reg)) set(a->maybe, p->reg);
+    if ((p->kind == PTX_OP_REG || p->kind == PTX_OP_ADDRESS) && p->reg >= 0 && !has(assigned, p->reg))
+        set(a->maybe, p->reg);
     for (unsigned i = 0; i < p->nitems; i++) note_reads(a, &p->items[i], assigned);
 }
 
@@ -82,7 +83,8 @@ static bool pass_on(struct analysis *a, u32 block, const u64 *out) {
         if (p->kind == PTX_OP_LABEL && p->target < f->ninsns) changed |= meet(a, a->block_of[p->target], out);
         if (p->kind != PTX_OP_TABLE) continue;
         for (u32 t = 0; t < f->tables[p->target].ntargets; t++)
-            if (f->tables[p->target].targets[t] < f->ninsns) changed |= meet(a, a->block_of[f->tables[p->target].targets[t]], out);
+            if (f->tables[p->target].targets[t] < f->ninsns)
+                changed |= meet(a, a->block_of[f->tables[p->target].targets[t]], out);
     }
     if (!leaves && block + 1 < a->nblocks) changed |= meet(a, block + 1, out);
     return changed;

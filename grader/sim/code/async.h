@@ -5,8 +5,16 @@
 #pragma once
 
 enum mbarrier_verb {
-    MBAR_INIT, MBAR_INVAL, MBAR_ARRIVE, MBAR_DROP, MBAR_ARRIVE_EXPECT, MBAR_DROP_EXPECT, MBAR_EXPECT, MBAR_COMPLETE,
-    MBAR_WAIT, MBAR_WAIT_PARITY,
+    MBAR_INIT,
+    MBAR_INVAL,
+    MBAR_ARRIVE,
+    MBAR_DROP,
+    MBAR_ARRIVE_EXPECT,
+    MBAR_DROP_EXPECT,
+    MBAR_EXPECT,
+    MBAR_COMPLETE,
+    MBAR_WAIT,
+    MBAR_WAIT_PARITY,
 };
 enum { BULK_IN, BULK_OUT, BULK_SHARED }; /* global to shared, shared to global, within shared */
 

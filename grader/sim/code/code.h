@@ -11,8 +11,8 @@
 #define FUNC_WINDOW   0x230000000000ull /* + index of a function's code: what a function pointer holds */
 
 struct segment {
-    u32 first, last;   /* ops, both included; the last is the control op */
-    u32 insns;         /* PTX instructions in it */
+    u32 first, last; /* ops, both included; the last is the control op */
+    u32 insns;       /* PTX instructions in it */
 };
 
 /* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */
@@ -29,7 +29,9 @@ struct param_area {
 };
 
 /* A stretch of a frame that is zeroed when its function is entered. */
-struct zeroed { u32 offset, bytes; };
+struct zeroed {
+    u32 offset, bytes;
+};
 
 /* Where a variable lies in its memory. */
 struct var_place {
@@ -40,23 +42,23 @@ struct var_place {
 struct code {
     const struct ptx_func *func;
     const char *name;
-    u32 first_op, end_op;     /* in module->ops */
-    u32 frame_bytes;          /* of registers */
-    u32 local_bytes;          /* per lane, of this function's .local variables */
+    u32 first_op, end_op; /* in module->ops */
+    u32 frame_bytes;      /* of registers */
+    u32 local_bytes;      /* per lane, of this function's .local variables */
     u32 static_shared;
-    u32 max_frame, max_local; /* with everything that it may call */
-    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
-    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
-    bool updates_global;      /* by atomics or strong stores */
-    u64 changes;              /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
+    u32 max_frame, max_local;          /* with everything that it may call */
+    u32 block_bytes;                   /* behind BASE_BLOCK, entries only */
+    bool communicates;                 /* blocks may see each other's writes: run them in order on one worker */
+    bool updates_global;               /* by atomics or strong stores */
+    u64 changes;                       /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
-    bool allocates;           /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
+    bool allocates; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
     struct param_slot *slots;
     u32 nslots;
     struct var_place *shared; /* its variables in shared memory */
     u32 nshared;
-    struct zeroed *zeroed;    /* registers that may be read before they are written */
+    struct zeroed *zeroed; /* registers that may be read before they are written */
     u32 nzeroed;
     struct param_area *formals; /* parameters, then return values */
     u32 nformals, nrets;
@@ -73,9 +75,9 @@ enum { ALLOCA_BYTES = 16 << 10 };
 enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
 
 struct call_desc {
-    u32 callee;     /* index of code; UINT32_MAX = through a register */
+    u32 callee; /* index of code; UINT32_MAX = through a register */
     u8 builtin;
-    ref target;     /* register of an indirect call */
+    ref target; /* register of an indirect call */
     u32 nargs, nrets;
     struct param_area *args; /* the caller's areas: arguments, then returns */
 };

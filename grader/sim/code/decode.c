@@ -8,11 +8,16 @@
 /* ---- constants: one slot for each (value, size), behind BASE_CONST ---- */
 
 struct const_map {
-    struct { u64 value; u32 bytes, at; } *entry; /* bytes 0 = free */
+    struct {
+        u64 value;
+        u32 bytes, at;
+    } * entry; /* bytes 0 = free */
     u32 size, used;
 };
 
-static u32 const_hash(u64 value, u32 bytes) { return (u32)((value * 0x9e3779b97f4a7c15ull) >> 32) ^ bytes * 0x85ebca6bu; }
+static u32 const_hash(u64 value, u32 bytes) {
+    return (u32)((value * 0x9e3779b97f4a7c15ull) >> 32) ^ bytes * 0x85ebca6bu;
+}
 
 static void const_grow(struct const_map *map) {
     struct const_map old = *map;
@@ -51,7 +56,8 @@ ref decode_slot_const(struct decoder *d, u64 value, unsigned bytes) {
     struct const_map *map = d->consts;
     if (map->used * 2 >= map->size) const_grow(map);
     u32 h = const_hash(value, bytes) & (map->size - 1);
-    while (map->entry[h].bytes && (map->entry[h].bytes != bytes || map->entry[h].value != value)) h = (h + 1) & (map->size - 1);
+    while (map->entry[h].bytes && (map->entry[h].bytes != bytes || map->entry[h].value != value))
+        h = (h + 1) & (map->size - 1);
     if (!map->entry[h].bytes) {
         map->entry[h].value = value;
         map->entry[h].bytes = bytes;
@@ -75,9 +81,13 @@ static bool place_vars(struct decoder *d) {
     for (unsigned i = 0; i < m->ptx->nvars; i++) {
         const struct ptx_var *v = m->ptx->vars[i];
         if (v->space != PTX_GLOBAL && v->space != PTX_CONST) continue;
-        if (v->is_extern) return err_set(d->e, ERR_UNSUPPORTED, "variable `%s` is declared extern and defined nowhere in the program", v->name);
+        if (v->is_extern)
+            return err_set(d->e, ERR_UNSUPPORTED, "variable `%s` is declared extern and defined nowhere in the program",
+                           v->name);
         u64 at = memory_alloc(m->memory, v->bytes, v->name);
-        if (!at) return err_set(d->e, ERR_LIMIT, "no device memory left for variable `%s` (%llu bytes)", v->name, (unsigned long long)v->bytes);
+        if (!at)
+            return err_set(d->e, ERR_LIMIT, "no device memory left for variable `%s` (%llu bytes)", v->name,
+                           (unsigned long long)v->bytes);
         struct allocation *a = memory_at(m->memory, at);
         a->module = true;
         a->constant = v->space == PTX_CONST;
@@ -90,21 +100,71 @@ static bool place_vars(struct decoder *d) {
 
 static bool decode_hint(struct decoder *d) { return decode_bare(d); }
 
-static const struct { const char *name; bool (*decode)(struct decoder *); } families[] = {
-    {"ld", decode_memory}, {"ldu", decode_memory}, {"st", decode_memory}, {"atom", decode_atomic}, {"red", decode_atomic},
-    {"cvta", decode_cvta}, {"isspacep", decode_isspacep}, {"bra", decode_branch}, {"brx", decode_branch},
-    {"call", decode_call}, {"ret", decode_end}, {"exit", decode_end}, {"trap", decode_end}, {"bar", decode_barrier},
-    {"barrier", decode_barrier}, {"shfl", decode_collect}, {"vote", decode_collect}, {"match", decode_collect},
-    {"redux", decode_collect}, {"activemask", decode_bare}, {"membar", decode_bare}, {"fence", decode_bare},
-    {"nanosleep", decode_bare}, {"prefetch", decode_hint}, {"prefetchu", decode_hint}, {"griddepcontrol", decode_hint},
-    {"discard", decode_hint}, {"applypriority", decode_hint}, {"pmevent", decode_hint}, {"brkpt", decode_hint}, {"nop", decode_hint}, {"set", decode_set}, {"mma", decode_matrix}, {"wmma", decode_matrix}, {"ldmatrix", decode_matrix},
-    {"stmatrix", decode_matrix}, {"movmatrix", decode_matrix}, {"alloca", decode_stack}, {"stacksave", decode_stack}, {"stackrestore", decode_stack},
-    {"cp", decode_cp}, {"mbarrier", decode_mbarrier}, {"setmaxnreg", decode_hint}, {"createpolicy", decode_into_zero},
-    {"getctarank", decode_into_zero}, {"mapa", decode_mapa}, {"elect", decode_collect},
-    {"vadd2", decode_video}, {"vsub2", decode_video}, {"vavrg2", decode_video}, {"vabsdiff2", decode_video},
-    {"vmin2", decode_video}, {"vmax2", decode_video}, {"vset2", decode_video}, {"vadd4", decode_video},
-    {"vsub4", decode_video}, {"vavrg4", decode_video}, {"vabsdiff4", decode_video}, {"vmin4", decode_video},
-    {"vmax4", decode_video}, {"vset4", decode_video},
+static const struct {
+    const char *name;
+    bool (*decode)(struct decoder *);
+} families[] = {
+    {"ld", decode_memory},
+    {"ldu", decode_memory},
+    {"st", decode_memory},
+    {"atom", decode_atomic},
+    {"red", decode_atomic},
+    {"cvta", decode_cvta},
+    {"isspacep", decode_isspacep},
+    {"bra", decode_branch},
+    {"brx", decode_branch},
+    {"call", decode_call},
+    {"ret", decode_end},
+    {"exit", decode_end},
+    {"trap", decode_end},
+    {"bar", decode_barrier},
+    {"barrier", decode_barrier},
+    {"shfl", decode_collect},
+    {"vote", decode_collect},
+    {"match", decode_collect},
+    {"redux", decode_collect},
+    {"activemask", decode_bare},
+    {"membar", decode_bare},
+    {"fence", decode_bare},
+    {"nanosleep", decode_bare},
+    {"prefetch", decode_hint},
+    {"prefetchu", decode_hint},
+    {"griddepcontrol", decode_hint},
+    {"discard", decode_hint},
+    {"applypriority", decode_hint},
+    {"pmevent", decode_hint},
+    {"brkpt", decode_hint},
+    {"nop", decode_hint},
+    {"set", decode_set},
+    {"mma", decode_matrix},
+    {"wmma", decode_matrix},
+    {"ldmatrix", decode_matrix},
+    {"stmatrix", decode_matrix},
+    {"movmatrix", decode_matrix},
+    {"alloca", decode_stack},
+    {"stacksave", decode_stack},
+    {"stackrestore", decode_stack},
+    {"cp", decode_cp},
+    {"mbarrier", decode_mbarrier},
+    {"setmaxnreg", decode_hint},
+    {"createpolicy", decode_into_zero},
+    {"getctarank", decode_into_zero},
+    {"mapa", decode_mapa},
+    {"elect", decode_collect},
+    {"vadd2", decode_video},
+    {"vsub2", decode_video},
+    {"vavrg2", decode_video},
+    {"vabsdiff2", decode_video},
+    {"vmin2", decode_video},
+    {"vmax2", decode_video},
+    {"vset2", decode_video},
+    {"vadd4", decode_video},
+    {"vsub4", decode_video},
+    {"vavrg4", decode_video},
+    {"vabsdiff4", decode_video},
+    {"vmin4", decode_video},
+    {"vmax4", decode_video},
+    {"vset4", decode_video},
 };
 
 static bool decode_insn(struct decoder *d) {
@@ -123,7 +183,8 @@ static void count_reads(struct decoder *d, const struct ptx_operand *p, bool wri
 
 /* The first operand is written, except where an instruction has no destination. */
 bool decode_writes_first_operand(const struct ptx_insn *in) {
-    static const char *const none[] = {"bar", "bra", "brx", "membar", "fence", "nanosleep", "stackrestore", "setmaxnreg", "pmevent"};
+    static const char *const none[] = {"bar",       "bra",          "brx",        "membar", "fence",
+                                       "nanosleep", "stackrestore", "setmaxnreg", "pmevent"};
     if (in->noperands && in->operands[0].kind == PTX_OP_ADDRESS) return false;
     if (strncmp(in->opcode, "bar", 3) == 0 && decode_opcode_has(in->opcode, "red")) return true;
     for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
@@ -141,7 +202,8 @@ static void count_all_reads(struct decoder *d) {
         const struct ptx_insn *in = &d->f->insns[i];
         if (strncmp(in->opcode, "st.", 3) == 0 && in->noperands > 1) count_stored(d, &in->operands[1]);
         if (in->guard >= 0) d->reads[in->guard]++;
-        for (unsigned k = 0; k < in->noperands; k++) count_reads(d, &in->operands[k], k == 0 && decode_writes_first_operand(in));
+        for (unsigned k = 0; k < in->noperands; k++)
+            count_reads(d, &in->operands[k], k == 0 && decode_writes_first_operand(in));
     }
 }
 
@@ -171,7 +233,8 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
     d->shareds = shareds;
     for (unsigned i = 0; !f->is_entry && i < f->nparams + f->nrets; i++) {
         const struct ptx_var *v = i < f->nparams ? &f->params[i] : &f->rets[i - f->nparams];
-        if (v->space != PTX_PARAM) return err_set(d->e, ERR_UNSUPPORTED, "not implemented: register parameters of function `%s`", f->name);
+        if (v->space != PTX_PARAM)
+            return err_set(d->e, ERR_UNSUPPORTED, "not implemented: register parameters of function `%s`", f->name);
         add_area(d, v);
     }
     d->c->formals = d->areas;
@@ -324,7 +387,8 @@ static void own_stats(struct sim_module *m) {
         const struct mem_desc *d = &m->mems[o->aux];
         static const u8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL};
         for (u32 k = 0; k < (d->space == SPACE_GENERIC ? 3u : 1u); k++)
-            m->stat_owners[d->stat + k] = (struct stat_owner){i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb};
+            m->stat_owners[d->stat + k] =
+                (struct stat_owner){i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb};
     }
 }
 
@@ -367,7 +431,8 @@ static void list_codes(struct sim_module *m) {
     m->codes = arena_array(&m->arena, struct code, m->ptx->nfuncs);
     m->kernels = arena_array(&m->arena, struct sim_kernel, m->ptx->nfuncs);
     for (unsigned i = 0; i < m->ptx->nfuncs; i++)
-        if (m->ptx->funcs[i]->has_body) m->codes[m->ncodes++] = (struct code){.func = m->ptx->funcs[i], .name = m->ptx->funcs[i]->name};
+        if (m->ptx->funcs[i]->has_body)
+            m->codes[m->ncodes++] = (struct code){.func = m->ptx->funcs[i], .name = m->ptx->funcs[i]->name};
 }
 
 /* Shared variables that functions or several kernels use lie first, at the same place for every kernel. */
@@ -414,12 +479,14 @@ static bool decode_all(struct decoder *d) {
     }
     for (u32 i = 0; i < m->ncodes; i++) {
         if (!m->codes[i].func->is_entry) continue;
-        if (!decode_func(d, &m->codes[i], functions && uses_common(m->ptx, m->codes[i].func) ? functions : 0)) return false;
+        if (!decode_func(d, &m->codes[i], functions && uses_common(m->ptx, m->codes[i].func) ? functions : 0))
+            return false;
         struct sim_kernel *k = &m->kernels[m->nkernels++];
         *k = (struct sim_kernel){.module = m, .code = i};
         m->codes[i].kernel = k;
         const struct ptx_func *f = m->codes[i].func;
-        for (unsigned p = 0; p < f->nparams; p++) k->param_bytes = align_to(k->param_bytes, f->params[p].align) + (u32)f->params[p].bytes;
+        for (unsigned p = 0; p < f->nparams; p++)
+            k->param_bytes = align_to(k->param_bytes, f->params[p].align) + (u32)f->params[p].bytes;
     }
     return true;
 }
@@ -427,7 +494,8 @@ static bool decode_all(struct decoder *d) {
 enum { MOST_FUNCTIONS = 20000 }; /* close_calls recurses along call chains */
 
 bool code_decode(struct sim_module *m, struct err *e) {
-    if (m->ptx->nfuncs > MOST_FUNCTIONS) return err_set(e, ERR_LIMIT, "more than %d functions in one module", MOST_FUNCTIONS);
+    if (m->ptx->nfuncs > MOST_FUNCTIONS)
+        return err_set(e, ERR_LIMIT, "more than %d functions in one module", MOST_FUNCTIONS);
     struct const_map consts = {0};
     struct decoder d = {.m = m, .consts = &consts, .e = e};
     list_codes(m);

@@ -17,47 +17,47 @@ struct decoder {
     struct sim_module *m;
     const struct ptx_func *f;
     struct code *c;
-    const struct ptx_insn *in;  /* being decoded */
-    ref *regs;                  /* by PTX register */
-    u32 *reads;                 /* how often each register is read */
-    u32 *stored;                /* as what a store puts into memory */
-    u32 frame;                  /* bytes given out so far */
-    struct param_area *areas;   /* of this function: formals and call sequences */
+    const struct ptx_insn *in; /* being decoded */
+    ref *regs;                 /* by PTX register */
+    u32 *reads;                /* how often each register is read */
+    u32 *stored;               /* as what a store puts into memory */
+    u32 frame;                 /* bytes given out so far */
+    struct param_area *areas;  /* of this function: formals and call sequences */
     u32 nareas;
-    ref stack;                  /* what was in use of the stack when the function began; REF_NONE if it does not allocate */
-    ref carry;                  /* the carry flag's mask; REF_NONE until an instruction needs it */
+    ref stack; /* what was in use of the stack when the function began; REF_NONE if it does not allocate */
+    ref carry; /* the carry flag's mask; REF_NONE until an instruction needs it */
     struct var_place *locals, *shareds;
     u32 nlocals, nshareds;
-    u64 *arrays;                /* by register, the arrays in shared memory that it is made from; NULL = not known */
+    u64 *arrays; /* by register, the arrays in shared memory that it is made from; NULL = not known */
     struct const_map *consts;
     struct err *e;
 };
 
 /* Each returns false with the error set. */
 bool decode_plain(struct decoder *d);
-bool decode_set(struct decoder *d);         /* decode_lower.c */
-bool decode_cp(struct decoder *d);          /* decode_async.c */
+bool decode_set(struct decoder *d); /* decode_lower.c */
+bool decode_cp(struct decoder *d);  /* decode_async.c */
 bool decode_mbarrier(struct decoder *d);
-bool decode_video(struct decoder *d);       /* decode_lower.c */
-bool decode_into_zero(struct decoder *d);   /* createpolicy, getctarank: a destination that becomes 0 */
-bool decode_stack(struct decoder *d);       /* alloca, stacksave, stackrestore */
+bool decode_video(struct decoder *d);     /* decode_lower.c */
+bool decode_into_zero(struct decoder *d); /* createpolicy, getctarank: a destination that becomes 0 */
+bool decode_stack(struct decoder *d);     /* alloca, stacksave, stackrestore */
 /* Around a function that allocates: what it took is given back when it returns. */
 void decode_begin_stack(struct decoder *d);
 void decode_end_stack(struct decoder *d);
-bool decode_matrix(struct decoder *d);      /* decode_matrix.c */
+bool decode_matrix(struct decoder *d); /* decode_matrix.c */
 /* Operands that fit a matrix opcode, as text. */
 bool decode_matrix_operands(const char *opcode, struct buf *out);
 bool decode_mapa(struct decoder *d);
-bool decode_memory(struct decoder *d);      /* ld, ldu, st */
-bool decode_atomic(struct decoder *d);      /* atom, red */
+bool decode_memory(struct decoder *d); /* ld, ldu, st */
+bool decode_atomic(struct decoder *d); /* atom, red */
 bool decode_cvta(struct decoder *d);
 bool decode_isspacep(struct decoder *d);
-bool decode_branch(struct decoder *d);      /* bra, brx */
+bool decode_branch(struct decoder *d); /* bra, brx */
 bool decode_call(struct decoder *d);
-bool decode_end(struct decoder *d);         /* ret, exit, trap */
-bool decode_barrier(struct decoder *d);     /* bar, barrier: of the block, or of a warp */
-bool decode_collect(struct decoder *d);     /* shfl, vote, match, redux */
-bool decode_bare(struct decoder *d);        /* no operands of interest: fences, hints, activemask, nanosleep */
+bool decode_end(struct decoder *d);     /* ret, exit, trap */
+bool decode_barrier(struct decoder *d); /* bar, barrier: of the block, or of a warp */
+bool decode_collect(struct decoder *d); /* shfl, vote, match, redux */
+bool decode_bare(struct decoder *d);    /* no operands of interest: fences, hints, activemask, nanosleep */
 
 /* An error about the instruction at hand: "not implemented: …" with kernel, source line and PTX line. */
 bool decode_refuse(struct decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -78,7 +78,12 @@ bool decode_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type
 bool decode_predicate(struct decoder *d, const struct ptx_operand *p, ref *out, u32 *flip);
 bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes);
 /* [base + offset]: sets o->src[0], o->imm and address32; `space` may be refined (generic to shared, …). */
-struct address { ref base; s64 offset; bool address32; const struct ptx_var *var; };
+struct address {
+    ref base;
+    s64 offset;
+    bool address32;
+    const struct ptx_var *var;
+};
 bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out);
 
 /* A load or store as described, at the address that the operand says. */

@@ -77,10 +77,16 @@ static bool copy_by_lane(struct decoder *d) {
     u32 flip, first = d->m->nops;
     if (n < 3 || in->operands[2].kind != PTX_OP_IMM) return decode_refuse(d, "a size is missing in");
     u64 size = in->operands[2].value;
-    if (size != 4 && size != 8 && size != 16) return decode_refuse(d, "not implemented: %llu bytes in", (unsigned long long)size);
+    if (size != 4 && size != 8 && size != 16)
+        return decode_refuse(d, "not implemented: %llu bytes in", (unsigned long long)size);
     if (!fill_operands(d, n, &operand[0], &operand[1], &flip)) return false;
-    struct mem_desc m = {.verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 4, .count = (u8)(size / 4), .reg_bytes = 4,
-                         .type = PTX_B32, .cache_op = decode_opcode_has(in->opcode, "cg") ? 'g' : 0};
+    struct mem_desc m = {.verb = MEM_LOAD,
+                         .space = SPACE_GLOBAL,
+                         .width = 4,
+                         .count = (u8)(size / 4),
+                         .reg_bytes = 4,
+                         .type = PTX_B32,
+                         .cache_op = decode_opcode_has(in->opcode, "cg") ? 'g' : 0};
     for (unsigned i = 0; i < m.count; i++) m.reg[i] = decode_slot_new(d, 4);
     bool whole = operand[0] == REF_NONE && operand[1] == REF_NONE;
     if (!(whole ? decode_emit_access(d, &m, &in->operands[1]) : emit_fill(d, &m, operand, flip))) return false;
@@ -94,7 +100,8 @@ static bool copy_by_lane(struct decoder *d) {
 
 /* ---- mbarrier and bulk copies ---- */
 
-static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const struct ptx_operand *at, ref count, ref token, ref dst) {
+static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const struct ptx_operand *at, ref count,
+                          ref token, ref dst) {
     u32 first = d->m->nops;
     ref where;
     if (!decode_whole_address(d, at, &where)) return false;
@@ -121,7 +128,8 @@ static bool decode_wait(struct decoder *d) {
     bool parity = decode_opcode_has(in->opcode, "parity");
     ref done, token;
     unsigned bytes;
-    if (in->noperands < 3 || !decode_destination(d, &in->operands[0], &done, &bytes)) return decode_refuse(d, "operand missing in");
+    if (in->noperands < 3 || !decode_destination(d, &in->operands[0], &done, &bytes))
+        return decode_refuse(d, "operand missing in");
     if (bytes != 1) return decode_refuse(d, "destination is no predicate in");
     if (!decode_source(d, &in->operands[2], parity ? PTX_U32 : PTX_U64, &token)) return false;
     if (!emit_mbarrier(d, parity ? MBAR_WAIT_PARITY : MBAR_WAIT, &in->operands[1], REF_NONE, token, done)) return false;
@@ -152,15 +160,22 @@ bool decode_mbarrier(struct decoder *d) {
     if (strcmp(verb, "arrive") == 0 || strcmp(verb, "arrive_drop") == 0) return decode_arrive(d, verb[6] != 0);
     if (strcmp(verb, "test_wait") == 0 || strcmp(verb, "try_wait") == 0) return decode_wait(d);
     if (strcmp(verb, "pending_count") == 0) {
-        if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &a) || !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+        if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &a) ||
+            !decode_destination(d, &in->operands[0], &dst, &bytes))
+            return false;
         if (bytes != 4) return decode_refuse(d, "registers of the wrong size in");
         struct op *o = decode_emit_named(d, "mbarrier.pending_count.b64");
         o->src[0] = a;
         o->dst = dst;
         return true;
     }
-    static const struct { const char *name; u8 verb, count; } plain[] = {
-        {"init", MBAR_INIT, 1}, {"inval", MBAR_INVAL, 0}, {"expect_tx", MBAR_EXPECT, 1}, {"complete_tx", MBAR_COMPLETE, 1}};
+    static const struct {
+        const char *name;
+        u8 verb, count;
+    } plain[] = {{"init", MBAR_INIT, 1},
+                 {"inval", MBAR_INVAL, 0},
+                 {"expect_tx", MBAR_EXPECT, 1},
+                 {"complete_tx", MBAR_COMPLETE, 1}};
     for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++) {
         if (strcmp(plain[i].name, verb) != 0) continue;
         if (in->noperands < 1u + plain[i].count || (plain[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
@@ -175,14 +190,16 @@ static bool copy_in_bulk(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char to[32], from[32];
     if (!decode_opcode_part(in->opcode, 3, to, sizeof to)) return decode_refuse(d, "not implemented: instruction");
-    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0 || strcmp(to, "prefetch") == 0) return hint_only(d, "cp.async.bulk");
+    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0 || strcmp(to, "prefetch") == 0)
+        return hint_only(d, "cp.async.bulk");
     bool barrier = decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes");
-    if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") || decode_opcode_has(in->opcode, "cp_mask") ||
-        strcmp(to, "tensor") == 0 || in->noperands < 3u + barrier)
+    if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") ||
+        decode_opcode_has(in->opcode, "cp_mask") || strcmp(to, "tensor") == 0 || in->noperands < 3u + barrier)
         return decode_refuse(d, "not implemented: instruction");
     ref target, origin, size, where = REF_NONE;
     u32 first = d->m->nops;
-    if (!decode_whole_address(d, &in->operands[0], &target) || !decode_whole_address(d, &in->operands[1], &origin)) return false;
+    if (!decode_whole_address(d, &in->operands[0], &target) || !decode_whole_address(d, &in->operands[1], &origin))
+        return false;
     if (!decode_source(d, &in->operands[2], PTX_U32, &size)) return false;
     if (barrier && !decode_whole_address(d, &in->operands[3], &where)) return false;
     struct op *o = decode_emit_named(d, "cp.async.bulk");
@@ -201,7 +218,8 @@ bool decode_cp(struct decoder *d) {
     if (strncmp(in->opcode, "cp.async.", 9) != 0 || !decode_opcode_part(in->opcode, 2, part, sizeof part))
         return decode_refuse(d, "not implemented: instruction");
     if (strcmp(part, "bulk") == 0) return copy_in_bulk(d);
-    if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 || strcmp(part, "wait_all") == 0) return hint_only(d, "cp.async.group");
+    if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 || strcmp(part, "wait_all") == 0)
+        return hint_only(d, "cp.async.group");
     if (strcmp(part, "mbarrier") == 0) {
         /* The copies are done: what remains is one arrival, which without .noinc the barrier did not count on. */
         if (in->noperands < 1) return decode_refuse(d, "operand missing in");

@@ -4,15 +4,15 @@
 #include <string.h>
 
 /* Appends a copy of `item` to a growing array in the module's arena; returns its index. */
-#define APPEND(d, array, count, item)                                                                        \
-    ({                                                                                                       \
-        if (((count) & ((count) - 1)) == 0 || (count) < 2) {                                                 \
-            __typeof__(array) grown_ = arena_alloc(&(d)->m->arena, ((count) ? (count) * 2 : 1) * sizeof *(array)); \
-            if (count) memcpy(grown_, array, (count) * sizeof *(array));                                     \
-            (array) = grown_;                                                                                \
-        }                                                                                                    \
-        (array)[count] = (item);                                                                             \
-        (count)++;                                                                                           \
+#define APPEND(d, array, count, item)                                                                            \
+    ({                                                                                                           \
+        if (((count) & ((count)-1)) == 0 || (count) < 2) {                                                       \
+            __typeof__(array) grown_ = arena_alloc(&(d)->m->arena, ((count) ? (count)*2 : 1) * sizeof *(array)); \
+            if (count) memcpy(grown_, array, (count) * sizeof *(array));                                         \
+            (array) = grown_;                                                                                    \
+        }                                                                                                        \
+        (array)[count] = (item);                                                                                 \
+        (count)++;                                                                                               \
     })
 
 /* ---- branches: targets are PTX instruction indices until decode.c has laid the function out ---- */
@@ -25,7 +25,8 @@ bool decode_branch(struct decoder *d) {
         return true;
     }
     ref index;
-    if (in->noperands < 2 || in->operands[1].kind != PTX_OP_TABLE || !decode_source(d, &in->operands[0], PTX_U32, &index))
+    if (in->noperands < 2 || in->operands[1].kind != PTX_OP_TABLE ||
+        !decode_source(d, &in->operands[0], PTX_U32, &index))
         return decode_refuse(d, "a table of targets is missing in");
     const struct ptx_table *t = &d->f->tables[in->operands[1].target];
     struct branch_table table = {arena_array(&d->m->arena, u32, t->ntargets), t->ntargets};
@@ -49,8 +50,14 @@ bool decode_end(struct decoder *d) {
 
 /* ---- calls ---- */
 
-static const struct { const char *name; u8 id; u8 nargs, nrets; } builtins[] = {
-    {"vprintf", BUILTIN_VPRINTF, 2, 1}, {"malloc", BUILTIN_MALLOC, 1, 1}, {"free", BUILTIN_FREE, 1, 0},
+static const struct {
+    const char *name;
+    u8 id;
+    u8 nargs, nrets;
+} builtins[] = {
+    {"vprintf", BUILTIN_VPRINTF, 2, 1},
+    {"malloc", BUILTIN_MALLOC, 1, 1},
+    {"free", BUILTIN_FREE, 1, 0},
     {"__assertfail", BUILTIN_ASSERTFAIL, 5, 0},
 };
 
@@ -74,7 +81,8 @@ static bool find_callee(struct decoder *d, const char *name, struct call_desc *c
         if (strcmp(builtins[i].name, name) == 0) {
             c->builtin = builtins[i].id;
             d->c->communicates = true; /* output and heap addresses come in block order */
-            return (c->nargs == builtins[i].nargs && c->nrets == builtins[i].nrets) || decode_refuse(d, "wrong number of arguments in");
+            return (c->nargs == builtins[i].nargs && c->nrets == builtins[i].nrets) ||
+                   decode_refuse(d, "wrong number of arguments in");
         }
     return decode_refuse(d, "not implemented: function `%s`, which is not defined, called by", name);
 }
@@ -86,7 +94,8 @@ bool decode_call(struct decoder *d) {
     while (at < in->noperands && in->operands[at].kind == PTX_OP_LIST) at++;
     if (at == in->noperands || at > 1) return decode_refuse(d, "a function is missing in");
     const struct ptx_operand *rets = at ? &in->operands[0] : &none;
-    const struct ptx_operand *args = at + 1 < in->noperands && in->operands[at + 1].kind == PTX_OP_LIST ? &in->operands[at + 1] : &none;
+    const struct ptx_operand *args =
+        at + 1 < in->noperands && in->operands[at + 1].kind == PTX_OP_LIST ? &in->operands[at + 1] : &none;
     struct call_desc c = {.callee = UINT32_MAX, .target = REF_NONE, .nargs = args->nitems, .nrets = rets->nitems};
     c.args = arena_array(&d->m->arena, struct param_area, c.nargs + c.nrets);
     if (!take_areas(d, args, c.args) || !take_areas(d, rets, c.args + c.nargs)) return false;
@@ -95,8 +104,7 @@ bool decode_call(struct decoder *d) {
     } else if (in->operands[at].kind == PTX_OP_REG) {
         d->c->calls_unknown = true;
         if (!decode_source(d, &in->operands[at], PTX_U64, &c.target)) return false;
-    } else
-        return decode_refuse(d, "a function is missing in");
+    } else return decode_refuse(d, "a function is missing in");
     u32 aux = d->m->ncalls;
     APPEND(d, d->m->calls, d->m->ncalls, c);
     decode_emit_named(d, "call")->aux = aux;
@@ -132,7 +140,8 @@ bool decode_barrier(struct decoder *d) {
     b.arrive = decode_opcode_has(in->opcode, "arrive");
     if (decode_opcode_has(in->opcode, "red")) {
         b.red = decode_opcode_has(in->opcode, "popc") ? 1 : decode_opcode_has(in->opcode, "and") ? 2 : 3;
-        if (last < 3 || !decode_predicate(d, &in->operands[--last], &b.source, &flip) || !decode_destination(d, &in->operands[first++], &dst, &bytes))
+        if (last < 3 || !decode_predicate(d, &in->operands[--last], &b.source, &flip) ||
+            !decode_destination(d, &in->operands[first++], &dst, &bytes))
             return false;
         b.source_flip = flip != 0;
     } else if (!b.arrive && !decode_opcode_has(in->opcode, "sync"))
@@ -159,7 +168,8 @@ static u8 mode_of(const char *opcode, const char *const names[], u8 n) {
 
 static bool collect_kind(struct decoder *d, struct collect_desc *c) {
     static const char *const shfl[] = {"up", "down", "bfly", "idx"}, *const vote[] = {"all", "any", "uni", "ballot"},
-                             *const match[] = {"any", "all"}, *const redux[] = {"add", "min", "max", "and", "or", "xor"};
+                             *const match[] = {"any", "all"}, *const redux[] = {"add", "min", "max",
+                                                                                "and", "or",  "xor"};
     const char *opcode = d->in->opcode;
     c->type = (u8)decode_opcode_type(opcode);
     if (!decode_opcode_has(opcode, "sync")) return false;

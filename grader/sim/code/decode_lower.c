@@ -15,9 +15,14 @@ void decode_mark_lowered(const char *row_name) {
 
 /* ---- set.cmp{.op}{.ftz}.dtype.stype d, a, b{, c} ---- */
 
-static const struct set_kind { const char *name; u32 yes; u8 bytes, pair; } set_kinds[] = {
-    {"u32", ~0u, 4, 0}, {"s32", ~0u, 4, 0}, {"f32", 0x3f800000, 4, 0}, {"u16", 0xffff, 2, 0}, {"s16", 0xffff, 2, 0},
-    {"f16", 0x3c00, 2, 0}, {"bf16", 0x3f80, 2, 0}, {"f16x2", 0x3c00, 4, 1}, {"bf16x2", 0x3f80, 4, 1},
+static const struct set_kind {
+    const char *name;
+    u32 yes;
+    u8 bytes, pair;
+} set_kinds[] = {
+    {"u32", ~0u, 4, 0},     {"s32", ~0u, 4, 0},      {"f32", 0x3f800000, 4, 0},
+    {"u16", 0xffff, 2, 0},  {"s16", 0xffff, 2, 0},   {"f16", 0x3c00, 2, 0},
+    {"bf16", 0x3f80, 2, 0}, {"f16x2", 0x3c00, 4, 1}, {"bf16x2", 0x3f80, 4, 1},
 };
 
 /* The opcode of the setp inside, and what a true comparison gives. */
@@ -132,7 +137,8 @@ bool decode_video(struct decoder *d) {
     v.verb = index_of(part + 1, verbs, sizeof verbs / sizeof *verbs);
     bool types[3] = {0}, ok = v.verb != VIDEO_NONE;
     unsigned ntypes = v.verb == VIDEO_SET ? 2 : 3, at = 1;
-    for (unsigned i = 3 - ntypes; i < 3; i++, at++) ok = ok && decode_opcode_part(in->opcode, at, part, sizeof part) && is_word(part, &types[i]);
+    for (unsigned i = 3 - ntypes; i < 3; i++, at++)
+        ok = ok && decode_opcode_part(in->opcode, at, part, sizeof part) && is_word(part, &types[i]);
     for (; ok && decode_opcode_part(in->opcode, at, part, sizeof part); at++) {
         u8 c = index_of(part, comparisons, sizeof comparisons / sizeof *comparisons);
         if (v.verb == VIDEO_SET && c != VIDEO_NONE) v.comparison = c;
@@ -154,7 +160,7 @@ bool decode_video(struct decoder *d) {
 
 /* ---- alloca: each thread has a stack behind its local memory; a slot of the warp says how much of it is in use ---- */
 
-static const ref in_use = REF(BASE_WARP, W_STACK * SLOT_BYTES);
+static const ref in_use = REF(BASE_WARP, W_STACK *SLOT_BYTES);
 
 static struct op *move_word(struct decoder *d, const char *row, ref from, ref to) {
     struct op *o = decode_emit_named(d, row);
@@ -185,7 +191,8 @@ bool decode_stack(struct decoder *d) {
     enum ptx_type t = decode_opcode_type(in->opcode);
     ref value = REF_NONE;
     bool take = in->opcode[0] == 'a', save = strncmp(in->opcode, "stacksave", 9) == 0;
-    if ((t != PTX_U32 && t != PTX_U64) || in->noperands < 1u + take) return decode_refuse(d, "not implemented: instruction");
+    if ((t != PTX_U32 && t != PTX_U64) || in->noperands < 1u + take)
+        return decode_refuse(d, "not implemented: instruction");
     if (!save && !decode_source(d, &in->operands[take], PTX_U32, &value)) return false;
     if (!save && !take) {
         move_word(d, "mov.b32", value, in_use)->weight = 1;
@@ -196,7 +203,8 @@ bool decode_stack(struct decoder *d) {
     struct op *o = decode_emit_named(d, take ? "alloca" : "cvt.u64.u32");
     o->src[0] = take ? value : in_use;
     if (take) o->imm = in->noperands > 2 ? (s64)in->operands[2].value : 8;
-    if (take && (o->imm <= 0 || o->imm > ALLOCA_BYTES || (o->imm & (o->imm - 1)))) return decode_refuse(d, "alignment must be a power of two in");
+    if (take && (o->imm <= 0 || o->imm > ALLOCA_BYTES || (o->imm & (o->imm - 1))))
+        return decode_refuse(d, "alignment must be a power of two in");
     if (save) decode_mark_lowered("stacksave");
     return decode_put_result(d, at_op, &in->operands[0], PTX_U64);
 }

@@ -34,8 +34,10 @@ static bool take_part(struct matrix_opcode *o, const char *part) {
     u8 type = type_named(part);
     if (type < MATRIX_TYPE_COUNT) return o->ntypes < 4 && (o->types[o->ntypes++] = type, true);
     if (sscanf(part, "m%un%uk%u", &o->m, &o->n, &o->k) == 3) return true;
-    if (strcmp(part, "row") == 0 || strcmp(part, "col") == 0) return o->nlayouts < 2 && (o->row_major[o->nlayouts++] = part[0] == 'r', true);
-    if (strcmp(part, "xor") == 0 || strcmp(part, "and") == 0) return o->combine = part[0] == 'x' ? MATRIX_XOR : MATRIX_AND, true;
+    if (strcmp(part, "row") == 0 || strcmp(part, "col") == 0)
+        return o->nlayouts < 2 && (o->row_major[o->nlayouts++] = part[0] == 'r', true);
+    if (strcmp(part, "xor") == 0 || strcmp(part, "and") == 0)
+        return o->combine = part[0] == 'x' ? MATRIX_XOR : MATRIX_AND, true;
     if (strcmp(part, "satfinite") == 0) return o->saturate = 1, true;
     if (strcmp(part, "global") == 0) return o->space = SPACE_GLOBAL, true;
     if (strcmp(part, "shared") == 0 || strcmp(part, "shared::cta") == 0) return o->space = SPACE_SHARED, true;
@@ -69,24 +71,36 @@ static unsigned registers_of(const struct matrix_opcode *o, unsigned which, u8 t
 
 /* Shapes that exist, by the type of a. */
 static bool shape_exists(const struct matrix_opcode *o, u8 type, bool direct) {
-    static const struct { u8 type, direct, m, n; u16 k; } shapes[] = {
-        {MATRIX_F16, 0, 16, 16, 16}, {MATRIX_F16, 0, 32, 8, 16}, {MATRIX_F16, 0, 8, 32, 16}, {MATRIX_TF32, 0, 16, 16, 8}, {MATRIX_F64, 0, 8, 8, 4},
-        {MATRIX_S4, 0, 8, 8, 32}, {MATRIX_B1, 0, 8, 8, 128}, {MATRIX_F16, 1, 16, 8, 8}, {MATRIX_F16, 1, 16, 8, 16}, {MATRIX_TF32, 1, 16, 8, 4},
-        {MATRIX_TF32, 1, 16, 8, 8}, {MATRIX_F64, 1, 8, 8, 4}, {MATRIX_F64, 1, 16, 8, 4}, {MATRIX_F64, 1, 16, 8, 8}, {MATRIX_F64, 1, 16, 8, 16},
-        {MATRIX_S8, 1, 8, 8, 16}, {MATRIX_S8, 1, 16, 8, 16}, {MATRIX_S8, 1, 16, 8, 32}, {MATRIX_S4, 1, 8, 8, 32}, {MATRIX_S4, 1, 16, 8, 32},
-        {MATRIX_S4, 1, 16, 8, 64}, {MATRIX_B1, 1, 8, 8, 128}, {MATRIX_B1, 1, 16, 8, 128}, {MATRIX_B1, 1, 16, 8, 256}, {MATRIX_E4M3, 1, 16, 8, 16},
-        {MATRIX_E4M3, 1, 16, 8, 32},
+    static const struct {
+        u8 type, direct, m, n;
+        u16 k;
+    } shapes[] = {
+        {MATRIX_F16, 0, 16, 16, 16}, {MATRIX_F16, 0, 32, 8, 16},  {MATRIX_F16, 0, 8, 32, 16},
+        {MATRIX_TF32, 0, 16, 16, 8}, {MATRIX_F64, 0, 8, 8, 4},    {MATRIX_S4, 0, 8, 8, 32},
+        {MATRIX_B1, 0, 8, 8, 128},   {MATRIX_F16, 1, 16, 8, 8},   {MATRIX_F16, 1, 16, 8, 16},
+        {MATRIX_TF32, 1, 16, 8, 4},  {MATRIX_TF32, 1, 16, 8, 8},  {MATRIX_F64, 1, 8, 8, 4},
+        {MATRIX_F64, 1, 16, 8, 4},   {MATRIX_F64, 1, 16, 8, 8},   {MATRIX_F64, 1, 16, 8, 16},
+        {MATRIX_S8, 1, 8, 8, 16},    {MATRIX_S8, 1, 16, 8, 16},   {MATRIX_S8, 1, 16, 8, 32},
+        {MATRIX_S4, 1, 8, 8, 32},    {MATRIX_S4, 1, 16, 8, 32},   {MATRIX_S4, 1, 16, 8, 64},
+        {MATRIX_B1, 1, 8, 8, 128},   {MATRIX_B1, 1, 16, 8, 128},  {MATRIX_B1, 1, 16, 8, 256},
+        {MATRIX_E4M3, 1, 16, 8, 16}, {MATRIX_E4M3, 1, 16, 8, 32},
     };
     u8 like = type == MATRIX_BF16 || (!direct && (type == MATRIX_S8 || type == MATRIX_U8)) ? MATRIX_F16
-              : type == MATRIX_U8 ? MATRIX_S8 : type == MATRIX_U4 ? MATRIX_S4 : type == MATRIX_E5M2 ? MATRIX_E4M3 : type;
+              : type == MATRIX_U8                                                          ? MATRIX_S8
+              : type == MATRIX_U4                                                          ? MATRIX_S4
+              : type == MATRIX_E5M2                                                        ? MATRIX_E4M3
+                                                                                           : type;
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (shapes[i].type == like && shapes[i].direct == direct && shapes[i].m == o->m && shapes[i].n == o->n && shapes[i].k == o->k) return true;
+        if (shapes[i].type == like && shapes[i].direct == direct && shapes[i].m == o->m && shapes[i].n == o->n &&
+            shapes[i].k == o->k)
+            return true;
     return false;
 }
 
 /* ---- operands ---- */
 
-static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes, ref *out) {
+static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
+                           ref *out) {
     const struct ptx_operand *items = p->kind == PTX_OP_VECTOR ? p->items : p;
     unsigned have = p->kind == PTX_OP_VECTOR ? p->nitems : 1, got;
     if (have != n) return decode_refuse(d, "%u registers where %u are needed in", have, n);
@@ -114,17 +128,24 @@ static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
 
 /* Types are listed d, a, b, c; wmma on halves leaves a and b out. */
 static bool spread_types(const struct matrix_opcode *o, u8 *type) {
-    if (o->ntypes == 2) type[MATRIX_D] = o->types[0], type[MATRIX_A] = type[MATRIX_B] = MATRIX_F16, type[MATRIX_C] = o->types[1];
-    else if (o->ntypes == 4) type[MATRIX_D] = o->types[0], type[MATRIX_A] = o->types[1], type[MATRIX_B] = o->types[2], type[MATRIX_C] = o->types[3];
-    return (o->ntypes == 2 || o->ntypes == 4) && matrix_types[type[MATRIX_A]].bits == matrix_types[type[MATRIX_B]].bits &&
+    if (o->ntypes == 2)
+        type[MATRIX_D] = o->types[0], type[MATRIX_A] = type[MATRIX_B] = MATRIX_F16, type[MATRIX_C] = o->types[1];
+    else if (o->ntypes == 4)
+        type[MATRIX_D] = o->types[0], type[MATRIX_A] = o->types[1], type[MATRIX_B] = o->types[2],
+        type[MATRIX_C] = o->types[3];
+    return (o->ntypes == 2 || o->ntypes == 4) &&
+           matrix_types[type[MATRIX_A]].bits == matrix_types[type[MATRIX_B]].bits &&
            matrix_types[type[MATRIX_A]].is_float == matrix_types[type[MATRIX_B]].is_float;
 }
 
 static bool types_fit(const struct matrix_opcode *o, const u8 *type) {
     bool is_float = matrix_types[type[MATRIX_A]].is_float;
     for (unsigned w = MATRIX_C; w <= MATRIX_D; w++) {
-        bool ok = !is_float ? type[w] == MATRIX_S32 : type[MATRIX_A] == MATRIX_F64 ? type[w] == MATRIX_F64
-                  : type[w] == MATRIX_F32 || (type[w] == MATRIX_F16 && (type[MATRIX_A] == MATRIX_F16 || matrix_types[type[MATRIX_A]].bits == 8));
+        bool ok = !is_float ? type[w] == MATRIX_S32
+                  : type[MATRIX_A] == MATRIX_F64
+                      ? type[w] == MATRIX_F64
+                      : type[w] == MATRIX_F32 || (type[w] == MATRIX_F16 && (type[MATRIX_A] == MATRIX_F16 ||
+                                                                            matrix_types[type[MATRIX_A]].bits == 8));
         if (!ok) return false;
     }
     return (type[MATRIX_A] == MATRIX_B1) == (o->combine != MATRIX_MULTIPLY);
@@ -135,15 +156,19 @@ static bool decode_multiply(struct decoder *d, bool direct) {
     struct matrix_opcode o;
     u8 type[MATRICES];
     static const u8 order[] = {MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C};
-    if (!split_opcode(in->opcode, &o) || o.nlayouts != 2 || in->noperands != 4 || !spread_types(&o, type) || !types_fit(&o, type) ||
-        !shape_exists(&o, type[MATRIX_A], direct) || (direct && (!o.row_major[0] || o.row_major[1])))
+    if (!split_opcode(in->opcode, &o) || o.nlayouts != 2 || in->noperands != 4 || !spread_types(&o, type) ||
+        !types_fit(&o, type) || !shape_exists(&o, type[MATRIX_A], direct) ||
+        (direct && (!o.row_major[0] || o.row_major[1])))
         return decode_refuse(d, "not implemented: instruction");
-    struct matrix_desc m = {.m = (u16)o.m, .n = (u16)o.n, .k = (u16)o.k, .direct = direct, .combine = o.combine, .saturate = o.saturate};
+    struct matrix_desc m = {
+        .m = (u16)o.m, .n = (u16)o.n, .k = (u16)o.k, .direct = direct, .combine = o.combine, .saturate = o.saturate};
     decode_emit_warp_barrier(d);
     for (unsigned i = 0; i < 4; i++) {
         unsigned w = order[i], n = registers_of(&o, w, type[w], direct);
-        m.of[w] = (struct matrix_operand){.count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
-        if (n > 8 || !take_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg)) return false;
+        m.of[w] =
+            (struct matrix_operand){.count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
+        if (n > 8 || !take_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
+            return false;
     }
     u32 aux = add_matrix(d, &m);
     decode_emit_named(d, "mma")->aux = aux;
@@ -178,7 +203,11 @@ static void move_units(struct decoder *d, const struct place *p, bool load, cons
     unsigned wide = 16u / p->a.unit;
     while (wide > count || wide > p->a.line || p->a.line % wide || count % wide) wide /= 2;
     for (unsigned at = 0; at < count; at += wide) {
-        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = p->a.unit, .count = (u8)wide, .reg_bytes = p->a.unit,
+        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
+                             .space = p->space,
+                             .width = p->a.unit,
+                             .count = (u8)wide,
+                             .reg_bytes = p->a.unit,
                              .type = p->a.unit == 8 ? PTX_B64 : PTX_B32};
         memcpy(m.reg, reg + at, wide * sizeof *reg);
         decode_emit_access_at(d, &m, emit_address(d, p, at), 0);
@@ -198,9 +227,16 @@ static void one_word(struct decoder *d, const char *row, ref dst, ref a, ref b) 
 static void move_halves(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         ref half[2] = {decode_slot_new(d, 2), decode_slot_new(d, 2)};
-        if (!load) one_word(d, "unpack.lo.b32", half[0], reg[i], REF_NONE), one_word(d, "unpack.hi.b32", half[1], reg[i], REF_NONE);
+        if (!load)
+            one_word(d, "unpack.lo.b32", half[0], reg[i], REF_NONE),
+                one_word(d, "unpack.hi.b32", half[1], reg[i], REF_NONE);
         for (unsigned h = 0; h < 2; h++) {
-            struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = 2, .count = 1, .reg_bytes = 2, .type = PTX_B16,
+            struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
+                                 .space = p->space,
+                                 .width = 2,
+                                 .count = 1,
+                                 .reg_bytes = 2,
+                                 .type = PTX_B16,
                                  .reg = {half[h]}};
             decode_emit_access_at(d, &m, emit_address(d, p, 2 * i + h), 0);
             d->m->ops[d->m->nops - 1].weight = 0;
@@ -212,14 +248,20 @@ static void move_halves(struct decoder *d, const struct place *p, bool load, con
 /* Elements of 32 or 64 bits of accumulators in columns. */
 static void move_elements(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
-        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = p->space, .width = p->a.unit, .count = 1,
-                             .reg_bytes = p->a.unit, .type = p->a.unit == 8 ? PTX_B64 : PTX_B32, .reg = {reg[i]}};
+        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
+                             .space = p->space,
+                             .width = p->a.unit,
+                             .count = 1,
+                             .reg_bytes = p->a.unit,
+                             .type = p->a.unit == 8 ? PTX_B64 : PTX_B32,
+                             .reg = {reg[i]}};
         decode_emit_access_at(d, &m, emit_address(d, p, i), 0);
         d->m->ops[d->m->nops - 1].weight = 0;
     }
 }
 
-static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct place *p, bool load, const ref *reg, unsigned n) {
+static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct place *p, bool load, const ref *reg,
+                        unsigned n) {
     unsigned rows, columns, bits = matrix_types[o->types[0]].bits, bytes = bits == 64 ? 8 : 4;
     size_of(o, o->which, &rows, &columns);
     unsigned all = rows * columns, line = o->row_major[0] ? columns : rows;
@@ -229,7 +271,8 @@ static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct
         if (bits == 16) move_halves(d, p, load, reg, n);
         else move_elements(d, p, load, reg, n);
     } else {
-        p->a = (struct matrix_address){0, (u8)n, (u16)(all * bits / 8 / bytes), (u16)(line * bits / 8 / bytes), (u8)bytes, (u8)bits};
+        p->a = (struct matrix_address){
+            0, (u8)n, (u16)(all * bits / 8 / bytes), (u16)(line * bits / 8 / bytes), (u8)bytes, (u8)bits};
         move_units(d, p, load, reg, n);
     }
 }
@@ -274,9 +317,13 @@ static ref lanes_below(struct decoder *d, unsigned count) {
 static bool decode_rows(struct decoder *d, bool load) {
     const struct ptx_insn *in = d->in;
     const char *opcode = in->opcode;
-    unsigned n = decode_opcode_has(opcode, "x4") ? 4 : decode_opcode_has(opcode, "x2") ? 2 : decode_opcode_has(opcode, "x1") ? 1 : 0;
+    unsigned n = decode_opcode_has(opcode, "x4")   ? 4
+                 : decode_opcode_has(opcode, "x2") ? 2
+                 : decode_opcode_has(opcode, "x1") ? 1
+                                                   : 0;
     ref reg[4], row[4];
-    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") || in->noperands < 2) return decode_refuse(d, "not implemented: instruction");
+    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") || in->noperands < 2)
+        return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
     if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg)) return false;
@@ -289,7 +336,12 @@ static bool decode_rows(struct decoder *d, bool load) {
     u32 aux = add_matrix(d, &desc);
     ref bring = lanes_below(d, 8 * n);
     if (!load) decode_emit_named(d, "matrix.rows")->aux = aux;
-    struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE, .space = SPACE_SHARED, .width = 4, .count = 4, .reg_bytes = 4, .type = PTX_B32};
+    struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
+                         .space = SPACE_SHARED,
+                         .width = 4,
+                         .count = 4,
+                         .reg_bytes = 4,
+                         .type = PTX_B32};
     memcpy(m.reg, row, sizeof row);
     if (!decode_emit_access(d, &m, &in->operands[load ? 1 : 0])) return false;
     d->m->ops[d->m->nops - 1].guard = bring;
@@ -303,9 +355,11 @@ static bool decode_rows(struct decoder *d, bool load) {
 static bool decode_transpose(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     struct matrix_desc desc = {.m = 8, .n = 8, .k = 1};
-    if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans")) return decode_refuse(d, "not implemented: instruction");
+    if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans"))
+        return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
-    if (!take_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) || !take_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
+    if (!take_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) ||
+        !take_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
         return false;
     u32 aux = add_matrix(d, &desc);
     decode_emit_named(d, "movmatrix")->aux = aux;
@@ -314,8 +368,10 @@ static bool decode_transpose(struct decoder *d) {
 
 bool decode_matrix(struct decoder *d) {
     const char *opcode = d->in->opcode;
-    if (strncmp(opcode, "wmma.load.", 10) == 0 || strncmp(opcode, "wmma.store.", 11) == 0) return decode_transfer(d, opcode[5] == 'l');
-    if (strncmp(opcode, "ldmatrix.", 9) == 0 || strncmp(opcode, "stmatrix.", 9) == 0) return decode_rows(d, opcode[0] == 'l');
+    if (strncmp(opcode, "wmma.load.", 10) == 0 || strncmp(opcode, "wmma.store.", 11) == 0)
+        return decode_transfer(d, opcode[5] == 'l');
+    if (strncmp(opcode, "ldmatrix.", 9) == 0 || strncmp(opcode, "stmatrix.", 9) == 0)
+        return decode_rows(d, opcode[0] == 'l');
     if (strncmp(opcode, "movmatrix.", 10) == 0) return decode_transpose(d);
     return decode_multiply(d, opcode[0] == 'm');
 }
@@ -343,7 +399,8 @@ bool decode_matrix_operands(const char *opcode, struct buf *b) {
     if (!spread_types(&o, type)) return false;
     for (unsigned i = 0; i < 4; i++) {
         if (i) buf_puts(b, ", ");
-        add_list(b, registers_of(&o, order[i], type[order[i]], opcode[0] == 'm'), type[order[i]] == MATRIX_F64 ? 'q' : 'r');
+        add_list(b, registers_of(&o, order[i], type[order[i]], opcode[0] == 'm'),
+                 type[order[i]] == MATRIX_F64 ? 'q' : 'r');
     }
     return true;
 }

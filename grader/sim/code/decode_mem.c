@@ -10,20 +10,54 @@
 
 /* What a dotted part of a memory opcode means. */
 enum part_kind { PART_NOTHING, PART_SPACE, PART_STRONG, PART_COUNT, PART_CACHE, PART_NC, PART_ATOM };
-static const struct { const char *name; u8 kind, value; } parts[] = {
-    {"global", PART_SPACE, SPACE_GLOBAL}, {"shared", PART_SPACE, SPACE_SHARED}, {"local", PART_SPACE, SPACE_LOCAL},
-    {"const", PART_SPACE, SPACE_CONST}, {"param", PART_SPACE, SPACE_PARAM},
-    {"shared::cta", PART_SPACE, SPACE_SHARED}, {"shared::cluster", PART_SPACE, SPACE_SHARED}, {"param::entry", PART_SPACE, SPACE_PARAM}, {"param::func", PART_SPACE, SPACE_PARAM},
-    {"v2", PART_COUNT, 2}, {"v4", PART_COUNT, 4}, {"v8", PART_COUNT, 8},
-    {"volatile", PART_STRONG, 1}, {"relaxed", PART_STRONG, 1}, {"acquire", PART_STRONG, 1}, {"release", PART_STRONG, 1},
-    {"acq_rel", PART_STRONG, 1}, {"mmio", PART_STRONG, 1}, {"weak", PART_NOTHING, 0},
-    {"cta", PART_NOTHING, 0}, {"cluster", PART_NOTHING, 0}, {"gpu", PART_NOTHING, 0}, {"sys", PART_NOTHING, 0},
-    {"ca", PART_CACHE, 'a'}, {"cg", PART_CACHE, 'g'}, {"cs", PART_CACHE, 's'}, {"lu", PART_CACHE, 'l'}, {"cv", PART_CACHE, 'v'},
-    {"wb", PART_CACHE, 'b'}, {"wt", PART_CACHE, 't'}, {"nc", PART_NC, 1}, {"unified", PART_NOTHING, 0},
-    {"noftz", PART_NOTHING, 0}, {"L1::evict_normal", PART_NOTHING, 0}, {"L1::evict_last", PART_NOTHING, 0},
-    {"L1::evict_first", PART_NOTHING, 0}, {"L1::evict_unchanged", PART_NOTHING, 0}, {"L1::no_allocate", PART_CACHE, 'n'},
-    {"L2::evict_last", PART_NOTHING, 0}, {"L2::evict_first", PART_NOTHING, 0}, {"L2::evict_normal", PART_NOTHING, 0},
-    {"L2::64B", PART_NOTHING, 0}, {"L2::128B", PART_NOTHING, 0}, {"L2::256B", PART_NOTHING, 0},
+static const struct {
+    const char *name;
+    u8 kind, value;
+} parts[] = {
+    {"global", PART_SPACE, SPACE_GLOBAL},
+    {"shared", PART_SPACE, SPACE_SHARED},
+    {"local", PART_SPACE, SPACE_LOCAL},
+    {"const", PART_SPACE, SPACE_CONST},
+    {"param", PART_SPACE, SPACE_PARAM},
+    {"shared::cta", PART_SPACE, SPACE_SHARED},
+    {"shared::cluster", PART_SPACE, SPACE_SHARED},
+    {"param::entry", PART_SPACE, SPACE_PARAM},
+    {"param::func", PART_SPACE, SPACE_PARAM},
+    {"v2", PART_COUNT, 2},
+    {"v4", PART_COUNT, 4},
+    {"v8", PART_COUNT, 8},
+    {"volatile", PART_STRONG, 1},
+    {"relaxed", PART_STRONG, 1},
+    {"acquire", PART_STRONG, 1},
+    {"release", PART_STRONG, 1},
+    {"acq_rel", PART_STRONG, 1},
+    {"mmio", PART_STRONG, 1},
+    {"weak", PART_NOTHING, 0},
+    {"cta", PART_NOTHING, 0},
+    {"cluster", PART_NOTHING, 0},
+    {"gpu", PART_NOTHING, 0},
+    {"sys", PART_NOTHING, 0},
+    {"ca", PART_CACHE, 'a'},
+    {"cg", PART_CACHE, 'g'},
+    {"cs", PART_CACHE, 's'},
+    {"lu", PART_CACHE, 'l'},
+    {"cv", PART_CACHE, 'v'},
+    {"wb", PART_CACHE, 'b'},
+    {"wt", PART_CACHE, 't'},
+    {"nc", PART_NC, 1},
+    {"unified", PART_NOTHING, 0},
+    {"noftz", PART_NOTHING, 0},
+    {"L1::evict_normal", PART_NOTHING, 0},
+    {"L1::evict_last", PART_NOTHING, 0},
+    {"L1::evict_first", PART_NOTHING, 0},
+    {"L1::evict_unchanged", PART_NOTHING, 0},
+    {"L1::no_allocate", PART_CACHE, 'n'},
+    {"L2::evict_last", PART_NOTHING, 0},
+    {"L2::evict_first", PART_NOTHING, 0},
+    {"L2::evict_normal", PART_NOTHING, 0},
+    {"L2::64B", PART_NOTHING, 0},
+    {"L2::128B", PART_NOTHING, 0},
+    {"L2::256B", PART_NOTHING, 0},
 #define ATOM(id, name) {name, PART_ATOM, ATOM_##id},
 #include "grader/sim/code/atoms.def"
 #undef ATOM
@@ -80,7 +114,8 @@ static u32 add_desc(struct decoder *d, const struct mem_desc *desc) {
 /* A register of 128 bits is two of 64 side by side. */
 static bool wide_elements(struct decoder *d, const struct ptx_operand *p, struct mem_desc *m) {
     ref r;
-    if (m->count != 1 || p->kind != PTX_OP_REG || !decode_source(d, p, PTX_B128, &r)) return decode_refuse(d, "not implemented: this operand form of");
+    if (m->count != 1 || p->kind != PTX_OP_REG || !decode_source(d, p, PTX_B128, &r))
+        return decode_refuse(d, "not implemented: this operand form of");
     m->reg[0] = r;
     m->reg[1] = r + 256;
     m->type = PTX_B64;
@@ -113,7 +148,8 @@ static bool elements(struct decoder *d, const struct ptx_operand *p, struct mem_
         if (bytes) m->reg_bytes = (u8)bytes;
     }
     if (!m->reg_bytes) m->reg_bytes = (u8)decode_reg_bytes((enum ptx_type)m->type);
-    if (m->reg_bytes < m->width || m->reg_bytes > 8 || m->width > 8) return decode_refuse(d, "registers of the wrong size in");
+    if (m->reg_bytes < m->width || m->reg_bytes > 8 || m->width > 8)
+        return decode_refuse(d, "registers of the wrong size in");
     return true;
 }
 
@@ -149,10 +185,12 @@ static ref param_slot(struct decoder *d, u32 offset, const struct mem_desc *m) {
     return REF(BASE_BLOCK, c->block_bytes - size);
 }
 
-static bool kernel_param(struct decoder *d, struct mem_desc *m, const struct ptx_operand *a, const struct ptx_operand *to) {
+static bool kernel_param(struct decoder *d, struct mem_desc *m, const struct ptx_operand *a,
+                         const struct ptx_operand *to) {
     bool found;
     u32 offset = param_offset(d->f, a->var, &found);
-    if (!found || a->offset < 0 || (u64)a->offset + m->width * m->count > a->var->bytes) return decode_refuse(d, "outside the parameter: ");
+    if (!found || a->offset < 0 || (u64)a->offset + m->width * m->count > a->var->bytes)
+        return decode_refuse(d, "outside the parameter: ");
     static const char *const mov[] = {[2] = "mov.b16", [4] = "mov.b32", [8] = "mov.b64"};
     if (!elements(d, to, m)) return false;
     for (unsigned i = 0; i < m->count; i++) {
@@ -166,9 +204,11 @@ static bool kernel_param(struct decoder *d, struct mem_desc *m, const struct ptx
     return true;
 }
 
-static bool function_param(struct decoder *d, struct mem_desc *m, const struct ptx_operand *a, const struct ptx_operand *value) {
+static bool function_param(struct decoder *d, struct mem_desc *m, const struct ptx_operand *a,
+                           const struct ptx_operand *value) {
     struct param_area *area = decode_area_of(d, a->var);
-    if (!area || a->offset < 0 || (u64)a->offset + m->width * m->count > area->bytes) return decode_refuse(d, "outside the parameter: ");
+    if (!area || a->offset < 0 || (u64)a->offset + m->width * m->count > area->bytes)
+        return decode_refuse(d, "outside the parameter: ");
     if (!elements(d, value, m)) return false;
     u32 aux = add_desc(d, m);
     struct op *o = decode_emit_named(d, m->verb == MEM_LOAD ? "paramld" : "paramst");
@@ -182,7 +222,10 @@ static bool function_param(struct decoder *d, struct mem_desc *m, const struct p
 
 static u8 space_of_var(const struct ptx_var *v, u8 space) {
     if (!v || space != SPACE_GENERIC) return space;
-    return v->space == PTX_SHARED ? SPACE_SHARED : v->space == PTX_LOCAL ? SPACE_LOCAL : v->space == PTX_CONST ? SPACE_CONST : SPACE_GLOBAL;
+    return v->space == PTX_SHARED  ? SPACE_SHARED
+           : v->space == PTX_LOCAL ? SPACE_LOCAL
+           : v->space == PTX_CONST ? SPACE_CONST
+                                   : SPACE_GLOBAL;
 }
 
 static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p, struct address *a) {
@@ -224,9 +267,11 @@ bool decode_memory(struct decoder *d) {
     m.verb = in->opcode[0] == 'l' ? MEM_LOAD : MEM_STORE;
     if (strncmp(in->opcode, "ldu", 3) == 0) decode_mark_lowered("ldu");
     if (!read_modifiers(d, &m)) return false;
-    const struct ptx_operand *a = &in->operands[m.verb == MEM_LOAD ? 1 : 0], *v = &in->operands[m.verb == MEM_LOAD ? 0 : 1];
+    const struct ptx_operand *a = &in->operands[m.verb == MEM_LOAD ? 1 : 0],
+                             *v = &in->operands[m.verb == MEM_LOAD ? 0 : 1];
     if (m.space == SPACE_PARAM && a->kind == PTX_OP_ADDRESS && a->var && a->reg < 0)
-        return d->f->is_entry && m.verb == MEM_LOAD && !decode_area_of(d, a->var) ? kernel_param(d, &m, a, v) : function_param(d, &m, a, v);
+        return d->f->is_entry && m.verb == MEM_LOAD && !decode_area_of(d, a->var) ? kernel_param(d, &m, a, v)
+                                                                                  : function_param(d, &m, a, v);
     struct address at;
     if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
     if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = true;
@@ -254,8 +299,8 @@ static bool atomic_type(const struct mem_desc *m) {
 
 /* Whether what it leaves in memory depends on the order in which blocks come. */
 static bool order_matters(const struct mem_desc *m) {
-    bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 ||
-                    m->type == PTX_BF16X2;
+    bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 || m->type == PTX_BF16 ||
+                    m->type == PTX_F16X2 || m->type == PTX_BF16X2;
     return m->verb == MEM_ATOM || is_float || m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
 }
 
@@ -287,7 +332,8 @@ static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
     if (m.result == REF_NONE) m.verb = MEM_RED;
     else if (bytes != m.width) return decode_refuse(d, "registers of the wrong size in");
     for (unsigned i = 0; i < operands; i++)
-        if (!decode_source(d, element_of(&in->operands[first + 1 + i], e), (enum ptx_type)m.type, &m.operand[i])) return false;
+        if (!decode_source(d, element_of(&in->operands[first + 1 + i], e), (enum ptx_type)m.type, &m.operand[i]))
+            return false;
     struct address at;
     if (!place(d, &m, &in->operands[first], &at)) return false;
     if (m.space != SPACE_SHARED && order_matters(&m)) d->c->communicates = true;
@@ -312,7 +358,8 @@ bool decode_atomic(struct decoder *d) {
     if (!atomic_type(&m)) return decode_refuse(d, "not implemented: instruction");
     if (in->noperands < operands) return decode_refuse(d, "operand missing in");
     for (unsigned i = 0; i < operands; i++)
-        if (i != first && in->operands[i].kind != PTX_OP_SINK && (in->operands[i].kind == PTX_OP_VECTOR ? in->operands[i].nitems : 1) != n)
+        if (i != first && in->operands[i].kind != PTX_OP_SINK &&
+            (in->operands[i].kind == PTX_OP_VECTOR ? in->operands[i].nitems : 1) != n)
             return decode_refuse(d, "wrong number of elements in");
     m.count = 1;
     m.reg_bytes = m.width;
@@ -335,8 +382,10 @@ bool decode_cvta(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     ref src, dst;
     unsigned bytes;
-    if (in->noperands < 2 || decode_opcode_type(in->opcode) != PTX_U64) return decode_refuse(d, "not implemented: instruction");
-    if (!decode_source(d, &in->operands[1], PTX_U64, &src) || !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+    if (in->noperands < 2 || decode_opcode_type(in->opcode) != PTX_U64)
+        return decode_refuse(d, "not implemented: instruction");
+    if (!decode_source(d, &in->operands[1], PTX_U64, &src) || !decode_destination(d, &in->operands[0], &dst, &bytes))
+        return false;
     if (bytes != 8) return decode_refuse(d, "registers of the wrong size in");
     u64 window = window_of(in->opcode);
     struct op *o = decode_emit_named(d, "cvta");
@@ -350,10 +399,13 @@ bool decode_isspacep(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     ref src, dst;
     unsigned bytes;
-    if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &src) || !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
+    if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &src) ||
+        !decode_destination(d, &in->operands[0], &dst, &bytes))
+        return false;
     struct mem_desc m = {.space = SPACE_GENERIC};
     char part[32];
-    if (bytes != 1 || !decode_opcode_part(in->opcode, 1, part, sizeof part) || !take_part(&m, part) || m.space == SPACE_GENERIC)
+    if (bytes != 1 || !decode_opcode_part(in->opcode, 1, part, sizeof part) || !take_part(&m, part) ||
+        m.space == SPACE_GENERIC)
         return decode_refuse(d, "not implemented: instruction");
     struct op *o = decode_emit_named(d, "isspacep");
     o->src[0] = src;

@@ -65,11 +65,16 @@ static unsigned strip(const char *opcode, unsigned drop, char *out, size_t size)
     size_t n = 0;
     char part[64];
     for (unsigned i = 0; decode_opcode_part(opcode, i, part, sizeof part); i++) {
-        unsigned mod = strcmp(part, "rn") == 0 && drop & MOD_RN ? MOD_RN : is_rounding(part) ? MOD_RND : strcmp(part, "ftz") == 0 ? MOD_FTZ : strcmp(part, "sat") == 0 ? MOD_SAT : 0;
+        unsigned mod = strcmp(part, "rn") == 0 && drop & MOD_RN ? MOD_RN
+                       : is_rounding(part)                      ? MOD_RND
+                       : strcmp(part, "ftz") == 0               ? MOD_FTZ
+                       : strcmp(part, "sat") == 0               ? MOD_SAT
+                                                                : 0;
         bool combiner = i == 2 && strncmp(opcode, "setp.", 5) == 0 &&
                         (strcmp(part, "and") == 0 || strcmp(part, "or") == 0 || strcmp(part, "xor") == 0);
         if (i && (mod & drop)) dropped |= mod;
-        else if (!combiner && n + strlen(part) + 2 < size) n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "." : "", part);
+        else if (!combiner && n + strlen(part) + 2 < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "." : "", part);
     }
     return dropped;
 }
@@ -83,7 +88,14 @@ static const char *in_order(const char *opcode, char *out, size_t size) {
 }
 
 int decode_row_of(const char *written, unsigned *dropped) {
-    static const unsigned drops[] = {0, MOD_RN, MOD_RND, MOD_FTZ, MOD_RND | MOD_FTZ, MOD_SAT, MOD_RND | MOD_SAT, MOD_FTZ | MOD_SAT,
+    static const unsigned drops[] = {0,
+                                     MOD_RN,
+                                     MOD_RND,
+                                     MOD_FTZ,
+                                     MOD_RND | MOD_FTZ,
+                                     MOD_SAT,
+                                     MOD_RND | MOD_SAT,
+                                     MOD_FTZ | MOD_SAT,
                                      MOD_RND | MOD_FTZ | MOD_SAT};
     char name[96], ordered[96];
     const char *opcode = in_order(written, ordered, sizeof ordered);
@@ -97,7 +109,11 @@ int decode_row_of(const char *written, unsigned *dropped) {
 
 static u8 environment(const char *opcode, unsigned dropped) {
     u8 env = 0;
-    if (dropped & MOD_RND) env = decode_opcode_has(opcode, "rz") ? ENV_RZ : decode_opcode_has(opcode, "rm") ? ENV_RM : decode_opcode_has(opcode, "rp") ? ENV_RP : ENV_RN;
+    if (dropped & MOD_RND)
+        env = decode_opcode_has(opcode, "rz")   ? ENV_RZ
+              : decode_opcode_has(opcode, "rm") ? ENV_RM
+              : decode_opcode_has(opcode, "rp") ? ENV_RP
+                                                : ENV_RN;
     return dropped & MOD_FTZ ? env | ENV_FTZ : env;
 }
 
@@ -126,7 +142,8 @@ struct op *decode_emit(struct decoder *d, int row) {
         m->ops_capacity = capacity;
     }
     struct op *o = &m->ops[m->nops++];
-    *o = (struct op){.dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};
+    *o = (struct op){
+        .dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};
     o->weight = 1;
     o->guard = d->in && d->in->guard >= 0 ? d->regs[d->in->guard] : decode_slot_const(d, 1, 1);
     o->flip = d->in && d->in->guard >= 0 && d->in->guard_negated ? ~0u : 0;
@@ -143,35 +160,64 @@ struct op *decode_emit_named(struct decoder *d, const char *row_name) {
 /* ---- operands ---- */
 
 static u64 immediate(const struct ptx_operand *p, enum ptx_type t) {
-    union { u64 bits; double value; } wide = {.bits = p->value};
-    union { u32 bits; float value; } narrow = {.bits = (u32)p->value};
+    union {
+        u64 bits;
+        double value;
+    } wide = {.bits = p->value};
+    union {
+        u32 bits;
+        float value;
+    } narrow = {.bits = (u32)p->value};
     if (t == PTX_F32 && p->type == PTX_F64) return (narrow.value = (float)wide.value, narrow.bits);
     if (t == PTX_F64 && p->type == PTX_F32) return (wide.value = narrow.value, wide.bits);
     return p->value;
 }
 
-static const struct { const char *name; ref at; } special_slots[] = {
+static const struct {
+    const char *name;
+    ref at;
+} special_slots[] = {
 #define X(id, name) {name, REF(BASE_WARP, id * SLOT_BYTES)},
     WARP_SLOTS(X)
 #undef X
 #define X(id, name) {name, REF(BASE_BLOCK, id * SLOT_BYTES)},
-    BLOCK_SLOTS(X)
+        BLOCK_SLOTS(X)
 #undef X
 };
 
 /* Clusters hold one block, so that these are known. */
-static const struct { const char *name; u64 value; u8 bytes; } constant_specials[] = {
-    {"WARP_SZ", 32, 4}, {"%cluster_ctaid.x", 0, 4}, {"%cluster_ctaid.y", 0, 4}, {"%cluster_ctaid.z", 0, 4},
-    {"%cluster_nctaid.x", 1, 4}, {"%cluster_nctaid.y", 1, 4}, {"%cluster_nctaid.z", 1, 4}, {"%is_explicit_cluster", 0, 1},
-    {"%aggr_smem_size", 0, 4}, {"%reserved_smem_offset_begin", 0, 4}, {"%reserved_smem_offset_end", 0, 4},
-    {"%reserved_smem_offset_cap", 0, 4}, {"%reserved_smem_offset_0", 0, 4}, {"%reserved_smem_offset_1", 0, 4},
+static const struct {
+    const char *name;
+    u64 value;
+    u8 bytes;
+} constant_specials[] = {
+    {"WARP_SZ", 32, 4},
+    {"%cluster_ctaid.x", 0, 4},
+    {"%cluster_ctaid.y", 0, 4},
+    {"%cluster_ctaid.z", 0, 4},
+    {"%cluster_nctaid.x", 1, 4},
+    {"%cluster_nctaid.y", 1, 4},
+    {"%cluster_nctaid.z", 1, 4},
+    {"%is_explicit_cluster", 0, 1},
+    {"%aggr_smem_size", 0, 4},
+    {"%reserved_smem_offset_begin", 0, 4},
+    {"%reserved_smem_offset_end", 0, 4},
+    {"%reserved_smem_offset_cap", 0, 4},
+    {"%reserved_smem_offset_0", 0, 4},
+    {"%reserved_smem_offset_1", 0, 4},
 };
 
 /* A cluster's place in the grid is its one block's. */
-static const struct { const char *name; ref at; } aliases[] = {
-    {"%clusterid.x", REF(BASE_BLOCK, B_CTAID_X * SLOT_BYTES)}, {"%clusterid.y", REF(BASE_BLOCK, B_CTAID_Y * SLOT_BYTES)},
-    {"%clusterid.z", REF(BASE_BLOCK, B_CTAID_Z * SLOT_BYTES)}, {"%nclusterid.x", REF(BASE_BLOCK, B_NCTAID_X * SLOT_BYTES)},
-    {"%nclusterid.y", REF(BASE_BLOCK, B_NCTAID_Y * SLOT_BYTES)}, {"%nclusterid.z", REF(BASE_BLOCK, B_NCTAID_Z * SLOT_BYTES)},
+static const struct {
+    const char *name;
+    ref at;
+} aliases[] = {
+    {"%clusterid.x", REF(BASE_BLOCK, B_CTAID_X *SLOT_BYTES)},
+    {"%clusterid.y", REF(BASE_BLOCK, B_CTAID_Y *SLOT_BYTES)},
+    {"%clusterid.z", REF(BASE_BLOCK, B_CTAID_Z *SLOT_BYTES)},
+    {"%nclusterid.x", REF(BASE_BLOCK, B_NCTAID_X *SLOT_BYTES)},
+    {"%nclusterid.y", REF(BASE_BLOCK, B_NCTAID_Y *SLOT_BYTES)},
+    {"%nclusterid.z", REF(BASE_BLOCK, B_NCTAID_Z *SLOT_BYTES)},
 };
 
 static bool special(struct decoder *d, const char *name, ref *out, unsigned *bytes) {
@@ -271,13 +317,15 @@ bool decode_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type
     switch (p->kind) {
     case PTX_OP_REG:
         if (d->f->regs[p->reg].type == PTX_NO_TYPE) break;
-        return resize(d, d->regs[p->reg], decode_reg_bytes(d->f->regs[p->reg].type), t, out) || decode_refuse(d, "operand of the wrong size in");
+        return resize(d, d->regs[p->reg], decode_reg_bytes(d->f->regs[p->reg].type), t, out) ||
+               decode_refuse(d, "operand of the wrong size in");
     case PTX_OP_IMM: return *out = decode_slot_const(d, immediate(p, t), bytes), true;
     case PTX_OP_SREG: return special(d, p->name, &r, &have) && resize(d, r, have, t, out);
     case PTX_OP_VAR: return var_value(d, p, bytes, out);
     case PTX_OP_FUNC:
         for (u32 i = 0; i < d->m->ncodes; i++)
-            if (strcmp(d->m->codes[i].name, p->name) == 0) return *out = decode_slot_const(d, FUNC_WINDOW + i, bytes), true;
+            if (strcmp(d->m->codes[i].name, p->name) == 0)
+                return *out = decode_slot_const(d, FUNC_WINDOW + i, bytes), true;
         return decode_refuse(d, "not implemented: the address of function `%s` in", p->name);
     default: break;
     }
@@ -322,9 +370,11 @@ bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p
     if (have == want) return d->m->ops[at_op].dst = dst, true;
     ref narrow = decode_slot_new(d, want), wide;
     d->m->ops[at_op].dst = narrow;
-    static const enum ptx_type container[2][9] = {{[2] = PTX_U16, [4] = PTX_U32, [8] = PTX_U64}, {[2] = PTX_S16, [4] = PTX_S32, [8] = PTX_S64}};
+    static const enum ptx_type container[2][9] = {{[2] = PTX_U16, [4] = PTX_U32, [8] = PTX_U64},
+                                                  {[2] = PTX_S16, [4] = PTX_S32, [8] = PTX_S64}};
     bool is_signed = t == PTX_S8 || t == PTX_S16 || t == PTX_S32;
-    if (have > 8 || !resize(d, narrow, want, container[is_signed][have], &wide)) return decode_refuse(d, "destination of the wrong size in");
+    if (have > 8 || !resize(d, narrow, want, container[is_signed][have], &wide))
+        return decode_refuse(d, "destination of the wrong size in");
     d->m->ops[d->m->nops - 1].dst = dst;
     return true;
 }
@@ -336,7 +386,8 @@ static bool decode_setp(struct decoder *d, int row, const ref *src, u8 env) {
     u32 flip = 0, how = 0;
     if (decode_opcode_part(in->opcode, 2, part, sizeof part))
         how = strcmp(part, "and") == 0 ? 1 : strcmp(part, "or") == 0 ? 2 : strcmp(part, "xor") == 0 ? 3 : 0;
-    if (how && (in->noperands < 4 || !decode_predicate(d, &in->operands[3], &c, &flip))) return decode_refuse(d, "operand missing in");
+    if (how && (in->noperands < 4 || !decode_predicate(d, &in->operands[3], &c, &flip)))
+        return decode_refuse(d, "operand missing in");
     struct op *o = decode_emit(d, row);
     o->env = env;
     o->src[0] = src[0];
@@ -358,7 +409,8 @@ static bool decode_wide_mov(struct decoder *d) {
     unsigned bytes;
     for (unsigned i = 0; i < 2; i++) {
         bool split = from->kind == PTX_OP_VECTOR, join = to->kind == PTX_OP_VECTOR;
-        if ((split && from->nitems != 2) || (join && to->nitems != 2)) return decode_refuse(d, "not implemented: this vector form of");
+        if ((split && from->nitems != 2) || (join && to->nitems != 2))
+            return decode_refuse(d, "not implemented: this vector form of");
         if (!decode_source(d, split ? &from->items[i] : from, split ? PTX_B64 : PTX_B128, &a[i])) return false;
         if (!decode_destination(d, join ? &to->items[i] : to, &b[i], &bytes)) return false;
         if (b[i] != REF_NONE && bytes != (join ? 8u : 16u)) return decode_refuse(d, "parts of the wrong size in");
@@ -396,7 +448,8 @@ static bool decode_vector_mov(struct decoder *d) {
     if (!decode_source(d, from, all, &a)) return false;
     for (unsigned i = 0; i < 2; i++) {
         if (v->items[i].kind == PTX_OP_SINK) continue;
-        struct op *o = decode_emit_named(d, i ? (whole == 8 ? "unpack.hi.b64" : "unpack.hi.b32") : (whole == 8 ? "unpack.lo.b64" : "unpack.lo.b32"));
+        struct op *o = decode_emit_named(d, i ? (whole == 8 ? "unpack.hi.b64" : "unpack.hi.b32")
+                                              : (whole == 8 ? "unpack.lo.b64" : "unpack.lo.b32"));
         o->src[0] = a;
         o->weight = i == 0 || v->items[0].kind == PTX_OP_SINK;
         if (!decode_destination(d, &v->items[i], &o->dst, &bytes)) return false;
@@ -433,7 +486,8 @@ bool decode_plain(struct decoder *d) {
     if (r->form == FORM_CARRY) src[2] = decode_slot_const(d, 0, decode_reg_bytes((enum ptx_type)r->dst));
     for (unsigned i = 0; i < nsrc; i++) {
         if (!decode_source(d, &in->operands[i + 1], (enum ptx_type)r->src[i], &src[i])) return false;
-        if (r->src[i] == PTX_PRED && in->operands[i + 1].negated) flips |= 0xffffffffull << (r->dst == PTX_PRED ? 32 * i : 0);
+        if (r->src[i] == PTX_PRED && in->operands[i + 1].negated)
+            flips |= 0xffffffffull << (r->dst == PTX_PRED ? 32 * i : 0);
     }
     if (r->form == FORM_CARRY) return decode_carry(d, row, src);
     u8 env = environment(in->opcode, dropped);

@@ -20,8 +20,9 @@ struct search {
     const struct decoder *d;
     const struct ptx_func *f;
     struct reg_facts *regs;
-    u32 *defs, *inside, *last_use; /* by register: writes, writes in the region at hand, the last instruction that reads */
-    u64 steps;                     /* spent on regions */
+    u32 *defs, *inside,
+        *last_use; /* by register: writes, writes in the region at hand, the last instruction that reads */
+    u64 steps;     /* spent on regions */
 };
 
 static struct known exactly(u64 value) { return (struct known){KNOWN_BITS, (u8)(value & ((1 << KNOWN_BITS) - 1))}; }
@@ -89,7 +90,8 @@ static bool is_integer(enum ptx_type t) {
 
 static struct known result(const struct search *s, const struct ptx_insn *in) {
     char family[32], second[32] = "";
-    if (!decode_opcode_part(in->opcode, 0, family, sizeof family) || !is_integer(decode_opcode_type(in->opcode))) return low_bits(0, 0);
+    if (!decode_opcode_part(in->opcode, 0, family, sizeof family) || !is_integer(decode_opcode_type(in->opcode)))
+        return low_bits(0, 0);
     decode_opcode_part(in->opcode, 1, second, sizeof second);
     struct known a = of_operand(s, in, 1), b = of_operand(s, in, 2), c = of_operand(s, in, 3);
     if (a.bits == UNSEEN || b.bits == UNSEEN || c.bits == UNSEEN) return (struct known){UNSEEN, 0};
@@ -129,7 +131,8 @@ static void find_bits(struct search *s) {
         changed = false;
         for (u32 i = 0; i < s->f->ninsns; i++) {
             const struct ptx_insn *in = &s->f->insns[i];
-            if (in->noperands && decode_writes_first_operand(in)) changed |= lose_bits(s, &in->operands[0], result(s, in));
+            if (in->noperands && decode_writes_first_operand(in))
+                changed |= lose_bits(s, &in->operands[0], result(s, in));
         }
     }
     for (u32 i = 0; i < s->f->nregs; i++)
@@ -140,8 +143,10 @@ static void find_bits(struct search *s) {
 
 /* Special registers that are the same for the whole block. */
 static bool same_in_block(const char *name) {
-    static const char *const names[] = {"%ctaid", "%nctaid", "%ntid", "%gridid", "%nwarpid", "%smid", "%nsmid", "%envreg",
-                                        "%dynamic_smem_size", "%total_smem_size", "%cluster_nct", "%nclusterid"};
+    static const char *const names[] = {"%ctaid",           "%nctaid",      "%ntid",
+                                        "%gridid",          "%nwarpid",     "%smid",
+                                        "%nsmid",           "%envreg",      "%dynamic_smem_size",
+                                        "%total_smem_size", "%cluster_nct", "%nclusterid"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0) return true;
     return false;
@@ -162,13 +167,16 @@ static bool is_parameter(const struct ptx_func *f, const struct ptx_operand *p) 
 
 /* Whether the instruction gives each lane the same if its sources do. */
 static bool keeps_agreement(const struct search *s, const struct ptx_insn *in) {
-    static const char *const never[] = {"atom", "shfl", "vote", "match", "redux", "activemask", "call", "barrier", "bar", "isspacep"};
+    static const char *const never[] = {"atom",       "shfl", "vote",    "match", "redux",
+                                        "activemask", "call", "barrier", "bar",   "isspacep"};
     char family[32];
     decode_opcode_part(in->opcode, 0, family, sizeof family);
     for (unsigned i = 0; i < sizeof never / sizeof *never; i++)
         if (strcmp(never[i], family) == 0) return false;
     if (strcmp(family, "ld") != 0) return true;
-    if (decode_opcode_has(in->opcode, "local") || decode_opcode_has(in->opcode, "volatile") || decode_opcode_has(in->opcode, "relaxed")) return false;
+    if (decode_opcode_has(in->opcode, "local") || decode_opcode_has(in->opcode, "volatile") ||
+        decode_opcode_has(in->opcode, "relaxed"))
+        return false;
     return !decode_opcode_has(in->opcode, "param") || (in->noperands > 1 && is_parameter(s->f, &in->operands[1]));
 }
 
@@ -234,9 +242,11 @@ static bool part_region(struct search *s, const struct ptx_operand *p, u32 end, 
 static bool region(struct search *s, u32 first, u32 end, bool loop) {
     bool changed = false;
     for (u32 i = first; i < end; i++)
-        if (s->f->insns[i].noperands && decode_writes_first_operand(&s->f->insns[i])) count_defs(&s->f->insns[i].operands[0], s->inside);
+        if (s->f->insns[i].noperands && decode_writes_first_operand(&s->f->insns[i]))
+            count_defs(&s->f->insns[i].operands[0], s->inside);
     for (u32 i = first; i < end; i++)
-        if (s->f->insns[i].noperands && decode_writes_first_operand(&s->f->insns[i])) changed |= part_region(s, &s->f->insns[i].operands[0], end, loop);
+        if (s->f->insns[i].noperands && decode_writes_first_operand(&s->f->insns[i]))
+            changed |= part_region(s, &s->f->insns[i].operands[0], end, loop);
     memset(s->inside, 0, s->f->nregs * sizeof *s->inside);
     s->steps += (end - first) + s->f->nregs / 8;
     return changed;

@@ -28,21 +28,24 @@ typedef double f64;
 enum { BASE_FRAME, BASE_CONST, BASE_WARP, BASE_BLOCK, BASES };
 typedef u32 ref; /* base << 30 | byte offset */
 #define REF(base, offset) ((ref)(base) << 30 | (ref)(offset))
-#define REF_NONE UINT32_MAX
+#define REF_NONE          UINT32_MAX
 
 /* Fixed slots behind BASE_WARP (set once per warp and launch) and BASE_BLOCK (per block), 128 bytes each. */
-#define WARP_SLOTS(X)                                                                                        \
-    X(W_TID_X, "%tid.x") X(W_TID_Y, "%tid.y") X(W_TID_Z, "%tid.z") X(W_LANEID, "%laneid")                    \
-    X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") X(W_GT, "%lanemask_gt")           \
-    X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")           \
-    X(W_STACK, "") /* bytes in use of what alloca gives out */
-#define BLOCK_SLOTS(X)                                                                                       \
-    X(B_CTAID_X, "%ctaid.x") X(B_CTAID_Y, "%ctaid.y") X(B_CTAID_Z, "%ctaid.z") X(B_NTID_X, "%ntid.x")        \
-    X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y")      \
-    X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") X(B_SMID, "%smid") X(B_NSMID, "%nsmid")              \
-    X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size") X(B_TOTAL_SHARED, "%total_smem_size")       \
-    X(B_CLUSTER_ONE, "%cluster_nctarank") X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "")                                      \
-    X(B_DYNAMIC_32, "") X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
+#define WARP_SLOTS(X)                                                                                                  \
+    X(W_TID_X, "%tid.x")                                                                                               \
+    X(W_TID_Y, "%tid.y")                                                                                               \
+    X(W_TID_Z, "%tid.z") X(W_LANEID, "%laneid") X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") \
+        X(W_GT, "%lanemask_gt") X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")                                        \
+            X(W_STACK, "") /* bytes in use of what alloca gives out */
+#define BLOCK_SLOTS(X)                                                                                            \
+    X(B_CTAID_X, "%ctaid.x")                                                                                      \
+    X(B_CTAID_Y, "%ctaid.y")                                                                                      \
+    X(B_CTAID_Z, "%ctaid.z") X(B_NTID_X, "%ntid.x") X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z")                 \
+        X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y") X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") \
+            X(B_SMID, "%smid") X(B_NSMID, "%nsmid") X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size")  \
+                X(B_TOTAL_SHARED, "%total_smem_size") X(B_CLUSTER_ONE, "%cluster_nctarank")                       \
+                    X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "") X(B_DYNAMIC_32, "")           \
+                        X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
 enum {
 #define X(id, name) id,
     WARP_SLOTS(X) W_SLOTS
@@ -53,8 +56,8 @@ enum {
 };
 enum { SLOT_BYTES = 128 };
 #define SLOT_NAME(id, name) name,
-#define WARP_SLOTS_NAMES WARP_SLOTS(SLOT_NAME)
-#define BLOCK_SLOTS_NAMES BLOCK_SLOTS(SLOT_NAME)
+#define WARP_SLOTS_NAMES    WARP_SLOTS(SLOT_NAME)
+#define BLOCK_SLOTS_NAMES   BLOCK_SLOTS(SLOT_NAME)
 
 /* ---- rows ---- */
 
@@ -67,14 +70,16 @@ enum {
 };
 
 /* X(id, name): the execution unit, for the time model and the instruction mix. */
-#define PIPES(X)                                                                                             \
-    X(PIPE_ALU, "alu") X(PIPE_FMA, "fma") X(PIPE_FP64, "fp64") X(PIPE_SFU, "sfu") X(PIPE_CVT, "cvt")         \
-    X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
+#define PIPES(X)                                                                                          \
+    X(PIPE_ALU, "alu")                                                                                    \
+    X(PIPE_FMA, "fma")                                                                                    \
+    X(PIPE_FP64, "fp64") X(PIPE_SFU, "sfu") X(PIPE_CVT, "cvt") X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") \
+        X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
 enum pipe {
 #define X(id, name) id,
     PIPES(X)
 #undef X
-    PIPE_COUNT
+        PIPE_COUNT
 };
 
 /* How the core treats an instruction. */
@@ -105,9 +110,9 @@ struct insn_row {
     const char *name;
     u8 mods, pipe, flops, form;
     u8 kind;
-    u8 dst;            /* enum ptx_type, PTX_NO_TYPE = none */
+    u8 dst; /* enum ptx_type, PTX_NO_TYPE = none */
     u8 src[ROW_SRC];
-    const char *text;  /* the semantics as written in the row, for docs */
+    const char *text; /* the semantics as written in the row, for docs */
 };
 
 extern const struct insn_row insn_rows[];
@@ -127,25 +132,25 @@ typedef void op_fn(struct exec *x, const struct op *o, u32 mask);
 struct op {
     op_fn *run;
     ref dst, src[ROW_SRC];
-    ref guard;     /* predicate mask; the all-ones constant where there is none */
-    u32 flip;      /* xor onto the guard */
+    ref guard;       /* predicate mask; the all-ones constant where there is none */
+    u32 flip;        /* xor onto the guard */
     u8 kind, weight; /* weight: 1 for a PTX instruction, 0 for what the decoder adds */
-    u8 env;        /* index into floating-point environments: rounding, flush to zero; 0 = default */
+    u8 env;          /* index into floating-point environments: rounding, flush to zero; 0 = default */
     u8 flags;
     u16 row;
     u16 unused;
-    u32 loc;       /* index into the module's locs */
-    u32 target;    /* branch target, callee, segment-relative data; by kind */
-    u32 aux;       /* index of the mem_desc, collect_desc, call_desc …; by kind */
+    u32 loc;    /* index into the module's locs */
+    u32 target; /* branch target, callee, segment-relative data; by kind */
+    u32 aux;    /* index of the mem_desc, collect_desc, call_desc …; by kind */
     s64 imm;
 };
 _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
 
 enum { /* op.flags */
-    OPF_SAT = 1,
-    OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
-    OPF_UNIFORM = 4,
-    OPF_FTZ = 8,
+       OPF_SAT = 1,
+       OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
+       OPF_UNIFORM = 4,
+       OPF_FTZ = 8,
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */
@@ -162,25 +167,26 @@ enum { AGGREGATE_NEVER, AGGREGATE_ALWAYS, AGGREGATE_WHOLE_WARPS };
 
 struct mem_desc {
     u8 verb, space;
-    u8 width;      /* bytes of one element */
-    u8 count;      /* elements: 1, 2, 4, 8 */
-    u8 reg_bytes;  /* of the register that holds one element */
-    u8 is_signed;  /* sign-extend a narrow load into its register */
-    u8 address32;  /* the address register has 32 bits */
-    u8 strong;     /* volatile, relaxed, acquire, release: may communicate between blocks */
-    u8 atom;       /* enum atom_op */
-    u8 type;       /* enum ptx_type of the element */
-    u8 nc;         /* non-coherent (read-only) path */
-    u8 cache_op;   /* 0 default, 'g' .cg, 'a' .ca, 's' .cs, … */
-    u32 stat;      /* index into the per-launch statistics; generic: + 0 global, + 1 shared, + 2 local */
-    ref reg[8];    /* destinations of a load, sources of a store; REF_NONE = sink */
+    u8 width;       /* bytes of one element */
+    u8 count;       /* elements: 1, 2, 4, 8 */
+    u8 reg_bytes;   /* of the register that holds one element */
+    u8 is_signed;   /* sign-extend a narrow load into its register */
+    u8 address32;   /* the address register has 32 bits */
+    u8 strong;      /* volatile, relaxed, acquire, release: may communicate between blocks */
+    u8 atom;        /* enum atom_op */
+    u8 type;        /* enum ptx_type of the element */
+    u8 nc;          /* non-coherent (read-only) path */
+    u8 cache_op;    /* 0 default, 'g' .cg, 'a' .ca, 's' .cs, … */
+    u32 stat;       /* index into the per-launch statistics; generic: + 0 global, + 1 shared, + 2 local */
+    ref reg[8];     /* destinations of a load, sources of a store; REF_NONE = sink */
     ref operand[2]; /* of an atomic: b, c */
-    ref result;    /* of an atomic; REF_NONE for RED */
-    u32 merge;     /* merge.c: bytes of the merged access that this one stands for, 0 = none, or MERGED_AWAY */
-    u8 increment;  /* decode_mem.c: of shared memory by the constant 1, which hardware merges within a warp */
-    u32 array_from, array_to; /* offsets of the array in shared memory that the address is made from; 0, 0 = not known */
-    u8 copied;     /* of a load of several elements, by element: its value is stored elsewhere or not used at all */
-    u8 aggregate;  /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
+    ref result;     /* of an atomic; REF_NONE for RED */
+    u32 merge;      /* merge.c: bytes of the merged access that this one stands for, 0 = none, or MERGED_AWAY */
+    u8 increment;   /* decode_mem.c: of shared memory by the constant 1, which hardware merges within a warp */
+    u32 array_from,
+        array_to; /* offsets of the array in shared memory that the address is made from; 0, 0 = not known */
+    u8 copied;    /* of a load of several elements, by element: its value is stored elsewhere or not used at all */
+    u8 aggregate; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
 };
 
 /* ---- lane functions, per level of vector instructions ---- */

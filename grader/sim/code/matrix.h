@@ -7,17 +7,21 @@
 #include "grader/sim/code/insn.h"
 
 /* X(id, name, bits, floating point) */
-#define MATRIX_TYPES(X)                                                                                      \
-    X(F16, "f16", 16, 1) X(BF16, "bf16", 16, 1) X(TF32, "tf32", 32, 1) X(F32, "f32", 32, 1) X(F64, "f64", 64, 1) \
-    X(E4M3, "e4m3", 8, 1) X(E5M2, "e5m2", 8, 1) X(S8, "s8", 8, 0) X(U8, "u8", 8, 0) X(S4, "s4", 4, 0)        \
-    X(U4, "u4", 4, 0) X(B1, "b1", 1, 0) X(S32, "s32", 32, 0)
+#define MATRIX_TYPES(X)                                                                                          \
+    X(F16, "f16", 16, 1)                                                                                         \
+    X(BF16, "bf16", 16, 1)                                                                                       \
+    X(TF32, "tf32", 32, 1) X(F32, "f32", 32, 1) X(F64, "f64", 64, 1) X(E4M3, "e4m3", 8, 1) X(E5M2, "e5m2", 8, 1) \
+        X(S8, "s8", 8, 0) X(U8, "u8", 8, 0) X(S4, "s4", 4, 0) X(U4, "u4", 4, 0) X(B1, "b1", 1, 0) X(S32, "s32", 32, 0)
 enum matrix_type {
 #define X(id, name, bits, is_float) MATRIX_##id,
     MATRIX_TYPES(X)
 #undef X
-    MATRIX_TYPE_COUNT
+        MATRIX_TYPE_COUNT
 };
-extern const struct matrix_type_info { const char *name; u8 bits, is_float; } matrix_types[];
+extern const struct matrix_type_info {
+    const char *name;
+    u8 bits, is_float;
+} matrix_types[];
 
 enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
 enum { MATRIX_MULTIPLY, MATRIX_XOR, MATRIX_AND }; /* how elements combine: b1 counts the bits of a xor b, or a and b */
@@ -29,7 +33,7 @@ struct matrix_operand {
 
 struct matrix_desc {
     u16 m, n, k;
-    u8 direct;   /* mma.sync, laid out by the manual */
+    u8 direct; /* mma.sync, laid out by the manual */
     u8 combine, saturate;
     struct matrix_operand of[MATRICES];
 };
@@ -40,7 +44,7 @@ struct matrix_address {
     u8 at, each;
     u16 all;
     u16 line;
-    u8 unit;      /* bytes */
-    u8 bits;      /* of an element, which strides count */
+    u8 unit; /* bytes */
+    u8 bits; /* of an element, which strides count */
 };
 _Static_assert(sizeof(struct matrix_address) == 8, "it is an op's imm");

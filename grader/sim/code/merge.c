@@ -52,7 +52,8 @@ static struct reg_facts base_facts(const struct merging *m, ref base) {
     if (base == REF_NONE) return (struct reg_facts){.bits = KNOWN_BITS};
     u32 slot = base & 0x3fffffff;
     if (base >> 30 == BASE_CONST) return (struct reg_facts){.bits = KNOWN_BITS, .residue = m->d->m->consts[slot] & 63};
-    if (base >> 30 == BASE_BLOCK && (slot == B_DYNAMIC_32 * SLOT_BYTES || slot == B_DYNAMIC_64 * SLOT_BYTES)) return (struct reg_facts){.bits = 4};
+    if (base >> 30 == BASE_BLOCK && (slot == B_DYNAMIC_32 * SLOT_BYTES || slot == B_DYNAMIC_64 * SLOT_BYTES))
+        return (struct reg_facts){.bits = 4};
     return *facts_of(m, base);
 }
 
@@ -181,7 +182,8 @@ static bool is_uniform(const struct merging *m, ref r) {
 
 static bool totals(const struct mem_desc *d) {
     bool word = d->type == PTX_U32 || d->type == PTX_S32 || d->type == PTX_B32;
-    return word && (d->atom == ATOM_ADD || d->atom == ATOM_AND || d->atom == ATOM_OR || d->atom == ATOM_XOR || d->atom == ATOM_MIN || d->atom == ATOM_MAX);
+    return word && (d->atom == ATOM_ADD || d->atom == ATOM_AND || d->atom == ATOM_OR || d->atom == ATOM_XOR ||
+                    d->atom == ATOM_MIN || d->atom == ATOM_MAX);
 }
 
 static void aggregate(struct merging *m, const struct op *o, struct mem_desc *d) {

@@ -98,7 +98,8 @@ static bool find(const struct search *s) {
         changed = false;
         for (u32 i = 0; i < f->ninsns; i++) {
             const struct ptx_insn *in = &f->insns[i];
-            if (in->noperands && decode_writes_first_operand(in)) changed |= add(s->regs, &in->operands[0], result(s, in));
+            if (in->noperands && decode_writes_first_operand(in))
+                changed |= add(s->regs, &in->operands[0], result(s, in));
         }
     }
     return !changed;
@@ -115,8 +116,7 @@ static bool calls_code(const struct decoder *d, const struct ptx_insn *in) {
 }
 
 static bool elsewhere(const char *opcode) {
-    static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster",
-                                         "local",  "param",       "param::func"};
+    static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster", "local", "param", "param::func"};
     for (unsigned i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (decode_opcode_has(opcode, spaces[i])) return true;
     return false;

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#define PT_u8 PTX_U8
-#define PT_s8 PTX_S8
+#define PT_u8  PTX_U8
+#define PT_s8  PTX_S8
 #define PT_u16 PTX_U16
 #define PT_s16 PTX_S16
 #define PT_u32 PTX_U32
@@ -14,7 +14,7 @@
 #define PT_s64 PTX_S64
 #define PT_f32 PTX_F32
 #define PT_f64 PTX_F64
-#define PT(T) PT_##T
+#define PT(T)  PT_##T
 
 const struct insn_row insn_rows[] = {
 #define R1(id, name, mods, pipe, flops, D, A, expr) \
@@ -35,8 +35,8 @@ const struct insn_row insn_rows[] = {
 #define RT(id, name, pipe, A, expr) {name, 0, pipe, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PT(A)}, #expr},
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr) \
     {name, 0, pipe, 0, FORM_CARRY, OP_LANES, PT(T), {PT(T), PT(T), PT(T)}, #expr},
-#define RD(id, name, text) {name, 0, PIPE_NONE, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
-#define RL(id, name, pipe, text) {name, 0, pipe, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
+#define RD(id, name, text)             {name, 0, PIPE_NONE, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
+#define RL(id, name, pipe, text)       {name, 0, pipe, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
 #define RX(id, name, kind, pipe, text) {name, 0, pipe, 0, FORM_OTHER, kind, PTX_NO_TYPE, {0}, text},
 #include "grader/sim/insn/rows.def"
 };
@@ -79,11 +79,13 @@ extern op_fn *const lane_rows_v2[], *const lane_rows_v3[], *const lane_rows_v4[]
 
 /* The levels of the x86-64 psABI, by the features that compilers can ask for one by one (clang 14 has no names for levels). */
 static bool has_v3(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("fma");
 }
 static bool has_v4(void) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 
 op_fn *const *lanes_level(unsigned level) {

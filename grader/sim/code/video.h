@@ -3,7 +3,7 @@
 #include "grader/sim/code/insn.h"
 
 /* In one order: the enumerators below. */
-#define VIDEO_VERBS "add", "sub", "avrg", "absdiff", "min", "max", "set"
+#define VIDEO_VERBS       "add", "sub", "avrg", "absdiff", "min", "max", "set"
 #define VIDEO_COMPARISONS "eq", "ne", "lt", "le", "gt", "ge"
 enum { VIDEO_ADD, VIDEO_SUB, VIDEO_AVRG, VIDEO_ABSDIFF, VIDEO_MIN, VIDEO_MAX, VIDEO_SET };
 enum { VIDEO_EQ, VIDEO_NE, VIDEO_LT, VIDEO_LE, VIDEO_GT, VIDEO_GE };

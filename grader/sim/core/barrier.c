@@ -7,7 +7,9 @@ static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
     return r == REF_NONE ? otherwise : ((const u32 *)(x->base[r >> 30] + (r & 0x3fffffff)))[__builtin_ctz(mask)];
 }
 
-static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) { return &x->worker->launch->module->bars[o->aux]; }
+static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) {
+    return &x->worker->launch->module->bars[o->aux];
+}
 
 /* What the predicate says, into the barrier's sums over threads: how many, how many true. */
 static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d, struct barrier *b) {
@@ -16,7 +18,8 @@ static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d,
     b->reduced[1] += (u32)__builtin_popcount(f->mask);
 }
 
-static void put_result(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, const struct barrier *b) {
+static void put_result(struct exec *x, struct warp *w, struct fragment *f, const struct op *o,
+                       const struct barrier *b) {
     const struct bar_desc *d = desc_of(x, o);
     if (!d->red) return;
     unsigned char *frame = w->frames + x->worker->contexts[f->context].frame;
@@ -98,11 +101,13 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
     if (id >= BARRIERS || (id == CLUSTER_BARRIER && d->id >> 30 != BASE_CONST) || count % 32 || (d->arrive && !count)) {
-        core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id, "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
+                   "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;
     }
     if (diverged(x, x->warp, f, id)) {
-        core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, id, "waits at barrier %u while lanes of the same warp wait for it at another place", id);
+        core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, id,
+                   "waits at barrier %u while lanes of the same warp wait for it at another place", id);
         return;
     }
     struct barrier *b = &x->block->barriers[id];

@@ -70,10 +70,19 @@ static void fill_values(const struct launch *l, unsigned char *values) {
     const struct sim_launch *r = l->request;
     u32 dynamic = l->shared_bytes - r->dynamic_shared;
     u64 workspace = r->cooperative ? l->sim->grid_workspace : 0;
-    u32 v[B_SLOTS] = {[B_NTID_X] = r->block[0], [B_NTID_Y] = r->block[1], [B_NTID_Z] = r->block[2], [B_NCTAID_X] = r->grid[0],
-                      [B_NCTAID_Y] = r->grid[1], [B_NCTAID_Z] = r->grid[2], [B_NWARPID] = l->nwarps, [B_NSMID] = 1,
-                      [B_DYN_SHARED] = r->dynamic_shared, [B_TOTAL_SHARED] = l->shared_bytes, [B_CLUSTER_ONE] = 1,
-                      [B_ENVREG1] = (u32)(workspace >> 32), [B_ENVREG2] = (u32)workspace,
+    u32 v[B_SLOTS] = {[B_NTID_X] = r->block[0],
+                      [B_NTID_Y] = r->block[1],
+                      [B_NTID_Z] = r->block[2],
+                      [B_NCTAID_X] = r->grid[0],
+                      [B_NCTAID_Y] = r->grid[1],
+                      [B_NCTAID_Z] = r->grid[2],
+                      [B_NWARPID] = l->nwarps,
+                      [B_NSMID] = 1,
+                      [B_DYN_SHARED] = r->dynamic_shared,
+                      [B_TOTAL_SHARED] = l->shared_bytes,
+                      [B_CLUSTER_ONE] = 1,
+                      [B_ENVREG1] = (u32)(workspace >> 32),
+                      [B_ENVREG2] = (u32)workspace,
                       [B_DYNAMIC_32] = dynamic};
     for (u32 i = 0; i < B_SLOTS; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
     broadcast(values + B_DYNAMIC_64 * SLOT_BYTES, dynamic, 8);
@@ -129,9 +138,11 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
         u32 threads = l->nthreads - i * 32;
         fragment_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
         memset(b->warps[i].specials + W_STACK * SLOT_BYTES, 0, SLOT_BYTES);
-        for (u32 z = 0; z < l->code->nzeroed; z++) memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);
+        for (u32 z = 0; z < l->code->nzeroed; z++)
+            memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);
         if (l->code->local_bytes) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
-        if (l->code->local_bytes && l->sanitize) memset(b->warps[i].local_written, 0, (size_t)l->code->local_bytes * 32);
+        if (l->code->local_bytes && l->sanitize)
+            memset(b->warps[i].local_written, 0, (size_t)l->code->local_bytes * 32);
     }
 }
 
@@ -158,7 +169,8 @@ static void deadlock(struct worker *k, struct block *b) {
     x->active = f->mask;
     enum sim_fault kind = at_barrier ? SIM_FAULT_DIVERGENT_BARRIER : SIM_FAULT_DEADLOCK;
     core_fault(x, kind, &k->launch->ops[f->pc], (u32)__builtin_ctz(f->mask), 0,
-                 "waits for ever: %u groups of lanes wait at a block barrier, %u for lanes of their own warp", at_barrier, collecting);
+               "waits for ever: %u groups of lanes wait at a block barrier, %u for lanes of their own warp", at_barrier,
+               collecting);
 }
 
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {

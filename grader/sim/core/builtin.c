@@ -144,14 +144,15 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
     const struct allocation *a = memory_at(x->memory, p);
     u64 bytes = a ? a->size : 0;
     if (!a || strcmp(a->name, "device heap") != 0 || memory_free(x->memory, p) != SIM_OK)
-        core_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p, "frees 0x%llx, which malloc did not return or which is free already", (unsigned long long)p);
-    else
-        x->worker->launch->sim->heap_used -= bytes;
+        core_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p,
+                   "frees 0x%llx, which malloc did not return or which is free already", (unsigned long long)p);
+    else x->worker->launch->sim->heap_used -= bytes;
     forget_memos(x);
 }
 
 /* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size) */
-static void assert_failed(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, const unsigned char *frame) {
+static void assert_failed(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
+                          const unsigned char *frame) {
     char message[256], file[256], function[256];
     read_text(x, lane, argument(frame, &d->args[0], lane), message, sizeof message);
     read_text(x, lane, argument(frame, &d->args[1], lane), file, sizeof file);
@@ -159,8 +160,9 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
     const u32 *t = x->block->index, *id = (const u32 *)x->warp->specials;
     u32 line = (u32)argument(frame, &d->args[2], lane);
     struct buf *errors = &x->worker->launch->sim->errors;
-    if (errors->size < OUTPUT_LIMIT) buf_printf(errors, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
-               function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane], message);
+    if (errors->size < OUTPUT_LIMIT)
+        buf_printf(errors, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
+                   function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane], message);
     core_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
 }
 
@@ -169,7 +171,9 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = argument(frame, &d->args[0], lane);
         switch ((enum builtin)d->builtin) {
-        case BUILTIN_VPRINTF: put_return(frame, d, lane, print(x, lane, first, argument(frame, &d->args[1], lane))); break;
+        case BUILTIN_VPRINTF:
+            put_return(frame, d, lane, print(x, lane, first, argument(frame, &d->args[1], lane)));
+            break;
         case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
         case BUILTIN_FREE: heap_give(x, o, lane, first); break;
         case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;

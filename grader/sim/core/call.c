@@ -53,9 +53,16 @@ static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     const struct context *p = &k->contexts[parent];
     const struct code *from = &l->module->codes[p->code], *to = &l->module->codes[code];
     u32 frame = p->frame + from->frame_bytes, local = p->local + from->local_bytes;
-    if (frame + to->frame_bytes > l->warp_frame_bytes || local + to->local_bytes > l->thread_local_bytes - (l->code->allocates ? ALLOCA_BYTES : 0)) return 0;
+    if (frame + to->frame_bytes > l->warp_frame_bytes ||
+        local + to->local_bytes > l->thread_local_bytes - (l->code->allocates ? ALLOCA_BYTES : 0))
+        return 0;
     u32 depth = p->depth + 1, c = context_place(k); /* which may move them */
-    k->contexts[c] = (struct context){.parent = parent, .call_op = call_op, .code = code, .frame = frame, .local = local, .depth = depth,
+    k->contexts[c] = (struct context){.parent = parent,
+                                      .call_op = call_op,
+                                      .code = code,
+                                      .frame = frame,
+                                      .local = local,
+                                      .depth = depth,
                                       .next_sibling = k->contexts[parent].first_child};
     return k->contexts[parent].first_child = c;
 }
@@ -112,7 +119,8 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
     unsigned char *caller = x->warp->frames + x->worker->contexts[f->context].frame;
     unsigned char *callee = x->warp->frames + x->worker->contexts[context].frame;
     for (u32 i = 0; i < d->nargs; i++)
-        copy_words(callee + c->formals[i].offset, caller + d->args[i].offset, smaller(c->formals[i].bytes, d->args[i].bytes), f->mask);
+        copy_words(callee + c->formals[i].offset, caller + d->args[i].offset,
+                   smaller(c->formals[i].bytes, d->args[i].bytes), f->mask);
     zero_unassigned(c, callee, f->mask);
     if (c->local_bytes) forget_locals(x, &x->worker->contexts[context], c, f->mask);
     f->context = context;
@@ -128,8 +136,8 @@ static void enter_indirect(struct exec *x, struct fragment *f, const struct op *
         u64 code = target[lane] - FUNC_WINDOW;
         for (u32 l = 0; l < 32; l++) same |= target[l] == target[lane] ? 1u << l : 0;
         if (code >= m->ncodes || m->codes[code].func->is_entry) {
-            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane], "calls through 0x%llx, which is no function's address",
-                         (unsigned long long)target[lane]);
+            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane],
+                       "calls through 0x%llx, which is no function's address", (unsigned long long)target[lane]);
             return;
         }
         u32 rest = f->mask & ~same;
@@ -161,7 +169,8 @@ void call_return(struct exec *x, struct fragment *f) {
     u32 nargs = code->nformals - code->nrets;
     for (u32 i = 0; i < d->nrets; i++) {
         struct param_area *to = &d->args[d->nargs + i], *from = &code->formals[nargs + i];
-        copy_words(x->warp->frames + p->frame + to->offset, x->warp->frames + c->frame + from->offset, smaller(to->bytes, from->bytes), f->mask);
+        copy_words(x->warp->frames + p->frame + to->offset, x->warp->frames + c->frame + from->offset,
+                   smaller(to->bytes, from->bytes), f->mask);
     }
     f->pc = c->call_op + 1;
     f->context = c->parent;

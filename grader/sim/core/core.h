@@ -36,15 +36,15 @@ struct fragment {
     u32 context; /* call stack: index into the worker's contexts */
     u8 state;
     u8 barrier;
-    u8 met;      /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
-    u64 turn;    /* when it last ran: for fairness */
+    u8 met;   /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
+    u64 turn; /* when it last ran: for fairness */
 };
 enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_COLLECTING };
 
 struct context { /* one call stack: an interned list of return places */
     u32 parent, call_op, code, depth;
     u32 first_child, next_sibling; /* contexts called from here; 0 = none */
-    u32 frame, local; /* byte offsets of this function's frame and local variables */
+    u32 frame, local;              /* byte offsets of this function's frame and local variables */
 };
 
 struct warp {
@@ -52,15 +52,15 @@ struct warp {
     struct fragment frag[32];
     unsigned char *frames, *specials, *local;
     unsigned char *local_written; /* a byte for each of local, in the same order */
-    u64 executed;     /* warp instructions, for the budget */
-    u32 arrived[16];  /* lanes that came to each barrier by bar.arrive, until all have */
-    u32 interval;     /* between barriers of the warp, for races */
+    u64 executed;                 /* warp instructions, for the budget */
+    u32 arrived[16];              /* lanes that came to each barrier by bar.arrive, until all have */
+    u32 interval;                 /* between barriers of the warp, for races */
 };
 
 struct barrier {
     bool used;
-    u32 arrived;  /* warps that came by bar.arrive, with all their lanes */
-    u32 expected; /* threads; 0 = all of the block that have not exited */
+    u32 arrived;    /* warps that came by bar.arrive, with all their lanes */
+    u32 expected;   /* threads; 0 = all of the block that have not exited */
     u32 reduced[2]; /* threads whose predicate is true; threads */
 };
 
@@ -82,36 +82,49 @@ struct block {
 };
 
 /* Statistics of one memory instruction in one launch. */
-enum mem_stat { STAT_REQUESTS, STAT_LANES, STAT_SECTORS, STAT_IDEAL, STAT_WAVEFRONTS, STAT_MIN_WAVEFRONTS, STAT_OPS,
-                STAT_SERIAL, STAT_MAX, STAT_COUNT };
+enum mem_stat {
+    STAT_REQUESTS,
+    STAT_LANES,
+    STAT_SECTORS,
+    STAT_IDEAL,
+    STAT_WAVEFRONTS,
+    STAT_MIN_WAVEFRONTS,
+    STAT_OPS,
+    STAT_SERIAL,
+    STAT_MAX,
+    STAT_COUNT
+};
 
 /* What the last execution of a memory instruction looked like: the relative addresses decide the counts. */
 struct mem_memo {
     s32 relative[32]; /* to the first active lane; 0 for inactive ones */
     u32 mask;
-    u32 known;        /* bit p: sectors_at[p] holds the sectors for a first address of p modulo 32 */
+    u32 known; /* bit p: sectors_at[p] holds the sectors for a first address of p modulo 32 */
     u8 sectors_at[32];
-    s32 low, high;    /* range of relative */
-    u32 bits;         /* or of relative: alignment */
+    s32 low, high;                                      /* range of relative */
+    u32 bits;                                           /* or of relative: alignment */
     u32 lanes, packed, wavefronts, min_wavefronts, max; /* packed: sectors if perfectly packed */
-    u8 valid, shape;  /* SHAPE_… */
-    u8 cost;          /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
-    u8 nruns;         /* 0 = not looked at yet; see pattern_runs */
-    struct { s32 at; u32 bytes; } run[32]; /* the bytes touched, relative, as stretches without a gap */
+    u8 valid, shape;                                    /* SHAPE_… */
+    u8 cost;  /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
+    u8 nruns; /* 0 = not looked at yet; see pattern_runs */
+    struct {
+        s32 at;
+        u32 bytes;
+    } run[32];          /* the bytes touched, relative, as stretches without a gap */
     u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
-    int allocation;   /* the last one hit, or -1 */
+    int allocation;     /* the last one hit, or -1 */
 };
 enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
 
 /* What lane functions see. */
 struct exec {
     unsigned char *base[BASES];
-    u32 active;       /* lanes of the running fragment */
-    u32 local_base;   /* of the running function, bytes per lane */
+    u32 active;     /* lanes of the running fragment */
+    u32 local_base; /* of the running function, bytes per lane */
     struct warp *warp;
     struct block *block;
     struct worker *worker;
-    bool faulted;     /* stop at the end of the segment */
+    bool faulted; /* stop at the end of the segment */
     bool sanitize, races_global, races_in_turn;
     /* shortcuts into launch, worker and block */
     const struct mem_desc *mems;
@@ -137,14 +150,15 @@ struct race_plane; /* race/race.h */
 
 /* What the search for races (race/) wants to be told while blocks run. */
 struct race_hooks {
-    void (*block_interval)(struct block *b, const struct launch *l); /* a barrier of the block passed, or a block starts */
+    void (*block_interval)(struct block *b,
+                           const struct launch *l); /* a barrier of the block passed, or a block starts */
     void (*warp_interval)(struct block *b, struct warp *w, const struct launch *l); /* a barrier of the warp passed */
 };
 
 struct worker {
     struct exec x;
     struct race_plane *plane;
-    u32 launch_tick;   /* the plane's tick when the launch began */
+    u32 launch_tick; /* the plane's tick when the launch began */
     struct launch *launch;
     u32 index;
     struct context *contexts;
@@ -155,7 +169,7 @@ struct worker {
     u32 deadline_checks;
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
-    u64 instructions;  /* warp instructions, all blocks */
+    u64 instructions; /* warp instructions, all blocks */
     u64 turn;
     struct sim_report reports[SIM_FAULT_KINDS];
     u64 report_block[SIM_FAULT_KINDS]; /* linear block of the report kept: the lowest wins */
@@ -174,7 +188,7 @@ struct launch {
     const struct op *ops;
     op_fn *const *lanes;
     u64 nblocks;
-    const u64 *chosen;    /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
+    const u64 *chosen; /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
     u32 nchosen;
     struct sim_trace *trace; /* of the blocks that it names; NULL = none */
     u32 nthreads, nwarps, shared_bytes;
@@ -186,10 +200,11 @@ struct launch {
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
-    bool races_global;  /* note accesses to global memory */
-    bool races_in_turn; /* …as they come, on one worker: race/order.c */
+    bool races_global;              /* note accesses to global memory */
+    bool races_in_turn;             /* …as they come, on one worker: race/order.c */
     const struct race_hooks *hooks; /* set where sanitize is */
-    u32 global_shift, shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
+    u32 global_shift,
+        shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
     unsigned nworkers;
     struct worker *workers;
 };
@@ -203,7 +218,7 @@ void fragment_start(struct warp *w, u32 lanes, u32 pc);
 /* The fragment to run next, after merging what has met; NULL if all wait. */
 struct fragment *fragment_pick(struct worker *k, struct warp *w);
 void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc); /* lanes leave f for pc */
-void fragment_end(struct warp *w, struct fragment *f, u32 lanes); /* lanes exit; f may vanish */
+void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* lanes exit; f may vanish */
 
 /* core/barrier.c, core/collect.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
@@ -225,8 +240,8 @@ void block_start(struct worker *k, struct block *b, u64 linear);
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);
 
 /* core/report.c: notes a fault or finding at an op. `text` says the rest. */
-void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* Sorted by block: the reports of all workers into the result. */
 void core_collect_reports(struct launch *l, struct sim_result *out);
@@ -238,4 +253,6 @@ void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */
 
-static inline size_t stamps_bytes(const struct launch *l) { return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32); }
+static inline size_t stamps_bytes(const struct launch *l) {
+    return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32);
+}

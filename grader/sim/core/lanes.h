@@ -4,29 +4,28 @@
 #include "grader/sim/core/core.h"
 
 #define LANES_CAT2(a, b) a##_##b
-#define LANES_CAT(a, b) LANES_CAT2(a, b)
-#define ISAFN(name) LANES_CAT(name, ISA)
+#define LANES_CAT(a, b)  LANES_CAT2(a, b)
+#define ISAFN(name)      LANES_CAT(name, ISA)
 
 /* After counting: notes the access where the block is sampled. */
-#define TRACE(x, o, space, stat, ea, mask)                                                                   \
-    do                                                                                                       \
-        if (__builtin_expect((x)->trace != NULL, false)) trace_access(x, o, space, stat, ea, mask);          \
+#define TRACE(x, o, space, stat, ea, mask)                                                          \
+    do                                                                                              \
+        if (__builtin_expect((x)->trace != NULL, false)) trace_access(x, o, space, stat, ea, mask); \
     while (0)
 
 /* Registers never overlap in part, so one lane never depends on another. */
-#define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
+#define LANES        _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
 #define ACTIVE(mask) for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
 
 static inline void *at(const struct exec *x, ref r) { return x->base[r >> 30] + (r & 0x3fffffff); }
 static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)at(x, r); }
 
 /* dst = mask ? value : dst, over lanes; `value` may use l. */
-#define STORE_LANES(D, mask, value)                                                                          \
-    do {                                                                                                     \
-        if ((mask) == ~0u) {                                                                                 \
-            LANES (D)[l] = (value);                                                                          \
-        } else {                                                                                             \
-            LANES (D)[l] = ((mask) >> l & 1) ? (value) : (D)[l];                                             \
-        }                                                                                                    \
+#define STORE_LANES(D, mask, value)                             \
+    do {                                                        \
+        if ((mask) == ~0u) {                                    \
+            LANES(D)[l] = (value);                              \
+        } else {                                                \
+            LANES(D)[l] = ((mask) >> l & 1) ? (value) : (D)[l]; \
+        }                                                       \
     } while (0)
-

@@ -34,11 +34,19 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     k->stats = xcalloc(m->nstats, sizeof *k->stats);
     k->memos = xcalloc(m->nstats, sizeof *k->memos);
     for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
-    for (u32 i = 0; i < m->nmems; i++) k->memos[m->mems[i].stat].cost = m->mems[i].merge > MERGED_AWAY ? (u8)m->mems[i].merge : 0;
+    for (u32 i = 0; i < m->nmems; i++)
+        k->memos[m->mems[i].stat].cost = m->mems[i].merge > MERGED_AWAY ? (u8)m->mems[i].merge : 0;
     for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;
-    k->x = (struct exec){.worker = k, .mems = m->mems, .stats = k->stats, .memos = k->memos, .memory = &l->sim->memory,
-                         .shared_bytes = l->shared_bytes, .local_bytes = l->thread_local_bytes, .sanitize = l->sanitize,
-                         .races_global = l->races_global, .races_in_turn = l->races_in_turn};
+    k->x = (struct exec){.worker = k,
+                         .mems = m->mems,
+                         .stats = k->stats,
+                         .memos = k->memos,
+                         .memory = &l->sim->memory,
+                         .shared_bytes = l->shared_bytes,
+                         .local_bytes = l->thread_local_bytes,
+                         .sanitize = l->sanitize,
+                         .races_global = l->races_global,
+                         .races_in_turn = l->races_in_turn};
     k->x.base[BASE_CONST] = m->consts;
 }
 
@@ -193,7 +201,8 @@ static void make_grid_workspace(struct sim *s) {
 
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r) {
     const struct sim_module *m = r->kernel->module;
-    *l = (struct launch){.sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
+    *l = (struct launch){
+        .sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
     l->hostile = s->options.hostile_schedule;
     l->nthreads = r->block[0] * r->block[1] * r->block[2];

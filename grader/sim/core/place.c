@@ -57,7 +57,8 @@ void place_shared(const struct launch *l, uint64_t offset, char *out, size_t siz
     int length;
     if (v) {
         const char *name = source_name(v->var->name, &length);
-        snprintf(out, size, "byte %llu of `%.*s` in shared memory", (unsigned long long)(offset - v->offset), length, name);
+        snprintf(out, size, "byte %llu of `%.*s` in shared memory", (unsigned long long)(offset - v->offset), length,
+                 name);
     } else if (offset >= first && offset < l->shared_bytes) {
         snprintf(out, size, "byte %llu of dynamic shared memory", (unsigned long long)(offset - first));
     } else {

@@ -95,7 +95,8 @@ static u32 combine(u8 mode, bool is_signed, u32 a, u32 b) {
 
 static void redux(struct exchange *e, u8 mode, bool is_signed, u32 lanes) {
     u32 total = (u32)e->a[__builtin_ctz(lanes)];
-    for (u32 m = lanes & (lanes - 1); m; m &= m - 1) total = combine(mode, is_signed, total, (u32)e->a[__builtin_ctz(m)]);
+    for (u32 m = lanes & (lanes - 1); m; m &= m - 1)
+        total = combine(mode, is_signed, total, (u32)e->a[__builtin_ctz(m)]);
     for (u32 l = 0; l < 32; l++) e->result[l] = total;
 }
 
@@ -120,12 +121,13 @@ static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 
     }
     if (strangers)
         core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(strangers), 0,
-                     "shuffles from a lane that takes no part: the value is undefined");
+                   "shuffles from a lane that takes no part: the value is undefined");
 }
 
 static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | (value & lanes); }
 
-static void deliver(const struct exec *x, const struct warp *w, const struct fragment *f, const struct exchange *e, u32 lanes) {
+static void deliver(const struct exec *x, const struct warp *w, const struct fragment *f, const struct exchange *e,
+                    u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct collect_desc *d = desc_of(x, o);
     if (d->kind == COLLECT_SYNC) return;
@@ -151,12 +153,13 @@ static u32 same_members(const struct exec *x, const struct warp *w, const struct
 static bool mask_is_sound(struct exec *x, const struct warp *w, const struct op *o, u32 lanes, u32 members) {
     if (lanes & ~members) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
-                     "is not in the member mask 0x%08x that it passes", members);
+                   "is not in the member mask 0x%08x that it passes", members);
         return false;
     }
     if (members & ~w->live)
         core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(lanes), members,
-                     "passes the member mask 0x%08x, which names lanes that have exited or do not exist (live: 0x%08x)", members, w->live);
+                   "passes the member mask 0x%08x, which names lanes that have exited or do not exist (live: 0x%08x)",
+                   members, w->live);
     return true;
 }
 

@@ -38,11 +38,12 @@ static const char *file_name(const char *path) {
 static void write_text(struct sim_report *r, const char *what) {
     char line[160] = "";
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", file_name(r->file), r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`, block (%u,%u,%u), thread (%u,%u,%u) %s", line, r->kernel, r->block[0], r->block[1],
-             r->block[2], r->thread[0], r->thread[1], r->thread[2], what);
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`, block (%u,%u,%u), thread (%u,%u,%u) %s", line, r->kernel,
+             r->block[0], r->block[1], r->block[2], r->thread[0], r->thread[1], r->thread[2], what);
 }
 
-void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address, const char *format, ...) {
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
+                const char *format, ...) {
     struct worker *k = x->worker;
     struct sim_report *r = &k->reports[fault];
     if (is_fatal(fault) && !x->faulted) {
@@ -82,7 +83,8 @@ static void report_over(const struct launch *l, enum sim_fault over, struct sim_
     struct sim_report *r = &out->reports[out->nreports++];
     *r = (struct sim_report){.fault = over, .count = 1, .kernel = l->code->name, .file = ""};
     snprintf(r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
-             over == SIM_FAULT_BUDGET ? "its blocks together have executed more warp instructions than the launch's budget"
+             over == SIM_FAULT_BUDGET
+                 ? "its blocks together have executed more warp instructions than the launch's budget"
              : over == SIM_FAULT_TIME ? "the launch has used up its time"
                                       : "no memory left on this machine for the blocks' registers and shared memory");
 }

@@ -9,7 +9,8 @@
 static bool is_row(const struct op *o, const char *name) { return strcmp(insn_rows[o->row].name, name) == 0; }
 
 static bool reads_memory(const struct exec *x, const struct op *o) {
-    return (is_row(o, "ld") && x->mems[o->aux].space != SPACE_PARAM && x->mems[o->aux].space != SPACE_CONST) || is_row(o, "atom");
+    return (is_row(o, "ld") && x->mems[o->aux].space != SPACE_PARAM && x->mems[o->aux].space != SPACE_CONST) ||
+           is_row(o, "atom");
 }
 
 /* Whether an op writes the register. */
@@ -58,8 +59,10 @@ void place_spin(const struct exec *x, const struct op *branch, char *out, size_t
     bool looks = branch->kind != OP_BRA || first > branch;
     *out = 0;
     for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
-        looks |= reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_COLLECT || o->kind == OP_BAR;
+        looks |=
+            reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_COLLECT || o->kind == OP_BAR;
         if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size)) return;
     }
-    if (!looks) snprintf(out, size, " The loop reads no memory: a flag that another thread sets must be volatile or atomic");
+    if (!looks)
+        snprintf(out, size, " The loop reads no memory: a flag that another thread sets must be volatile or atomic");
 }

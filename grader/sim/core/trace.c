@@ -18,9 +18,7 @@ static void put(struct trace_block *t, u32 warp, u64 word) {
     w->words[w->n++] = word;
 }
 
-void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
-    put(t, warp, segment);
-}
+void trace_segment(struct trace_block *t, u32 warp, u32 segment) { put(t, warp, segment); }
 
 /* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared memory". */
 static u32 phase_passes(const u64 *ea, u32 mask, u32 span) {
@@ -104,17 +102,13 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
     u32 n = 0, span = (u32)d->width * d->count, passes = 1;
     bool atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
     if (atomic && aggregated(d, m, mask)) mask &= -mask;
-    if (space == SPACE_GLOBAL && atomic)
-        n = targets(ea, mask, entry, &passes);
+    if (space == SPACE_GLOBAL && atomic) n = targets(ea, mask, entry, &passes);
     else if (space == SPACE_GLOBAL) {
         n = lines(ea, mask, span, entry);
         passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
-    } else if (space == SPACE_SHARED)
-        passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
-    else if (space == SPACE_LOCAL)
-        passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
-    else
-        passes = m->wavefronts;
+    } else if (space == SPACE_SHARED) passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
+    else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
+    else passes = m->wavefronts;
     u64 header = TRACE_ACCESS | (u64)(passes & 0xff) << 51 | (u64)d->verb << 49 | (u64)space << 46 |
                  (u64)__builtin_popcount(mask) << 40 | (u64)n << 32 | (u32)(o - x->worker->launch->ops);
     put(x->trace, x->warp->index, header);
@@ -138,10 +132,8 @@ struct trace_block *trace_find(struct sim_trace *t, u64 linear) {
     for (u32 low = 0, high = t ? t->nblocks : 0; low < high;) {
         u32 middle = (low + high) / 2;
         if (t->blocks[middle].linear == linear) return &t->blocks[middle];
-        if (t->blocks[middle].linear < linear)
-            low = middle + 1;
-        else
-            high = middle;
+        if (t->blocks[middle].linear < linear) low = middle + 1;
+        else high = middle;
     }
     return NULL;
 }

@@ -11,29 +11,15 @@
 
 #define TRACE_ACCESS (1ull << 63)
 
-static inline bool trace_is_access(u64 w) {
-    return w >> 63;
-}
-static inline u32 trace_low(u64 w) {
-    return (u32)w;
-} /* segment, or op of the access */
-static inline u32 trace_entries(u64 w) {
-    return (u32)(w >> 32) & 0xff;
-}
-static inline u32 trace_lanes(u64 w) {
-    return (u32)(w >> 40) & 0x3f;
-}
-static inline u32 trace_space(u64 w) {
-    return (u32)(w >> 46) & 7;
-} /* enum mem_space, never generic */
-static inline u32 trace_verb(u64 w) {
-    return (u32)(w >> 49) & 3;
-} /* enum mem_verb */
+static inline bool trace_is_access(u64 w) { return w >> 63; }
+static inline u32 trace_low(u64 w) { return (u32)w; } /* segment, or op of the access */
+static inline u32 trace_entries(u64 w) { return (u32)(w >> 32) & 0xff; }
+static inline u32 trace_lanes(u64 w) { return (u32)(w >> 40) & 0x3f; }
+static inline u32 trace_space(u64 w) { return (u32)(w >> 46) & 7; } /* enum mem_space, never generic */
+static inline u32 trace_verb(u64 w) { return (u32)(w >> 49) & 3; }  /* enum mem_verb */
 /* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address.
  */
-static inline u32 trace_wavefronts(u64 w) {
-    return (u32)(w >> 51) & 0xff;
-}
+static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
 
 struct trace_warp {
     u64 *words;

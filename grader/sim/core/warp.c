@@ -42,12 +42,14 @@ static bool over_budget(struct exec *x, const struct op *o) {
     if (l->budget && x->block->executed > l->budget) {
         place_spin(x, o, waits, sizeof waits);
         core_fault(x, SIM_FAULT_BUDGET, o, (u32)__builtin_ctz(x->active), 0,
-                     "has executed %llu warp instructions, the launch's budget: an endless loop?%s", (unsigned long long)l->budget, waits);
+                   "has executed %llu warp instructions, the launch's budget: an endless loop?%s",
+                   (unsigned long long)l->budget, waits);
         return true;
     }
     if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && seconds_now() > l->deadline) {
         place_spin(x, o, waits, sizeof waits);
-        core_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0, "has used up the launch's time: an endless loop?%s", waits);
+        core_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0,
+                   "has used up the launch's time: an endless loop?%s", waits);
         return true;
     }
     return x->block->linear > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
@@ -87,7 +89,8 @@ static void branch_table(struct exec *x, struct warp *w, struct fragment *f, con
         same &= left;
         left &= ~same;
         if (to >= t->count) {
-            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, to, "branches through a table of %u targets with index %u", t->count, to);
+            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, to, "branches through a table of %u targets with index %u",
+                       t->count, to);
             return;
         }
         if (same == f->mask) f->pc = t->targets[to];
@@ -123,12 +126,24 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
     case OP_BRA: branch(x, w, f, o, pc); break;
     case OP_BRX: branch_table(x, w, f, o, pc); break;
     case OP_EXIT: leave(x, w, f, o, pc); break;
-    case OP_CALL: f->pc = pc; call_enter(x, f, o); break;
+    case OP_CALL:
+        f->pc = pc;
+        call_enter(x, f, o);
+        break;
     case OP_RET: call_return(x, f); break;
-    case OP_BAR: f->pc = pc; barrier_arrive(x, f, o); break;
-    case OP_COLLECT: f->pc = pc; collect_arrive(x, f, o); break;
+    case OP_BAR:
+        f->pc = pc;
+        barrier_arrive(x, f, o);
+        break;
+    case OP_COLLECT:
+        f->pc = pc;
+        collect_arrive(x, f, o);
+        break;
     case OP_TRAP: core_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
-    case OP_YIELD: f->pc = pc + 1; f->turn += 1000; break;
+    case OP_YIELD:
+        f->pc = pc + 1;
+        f->turn += 1000;
+        break;
     case OP_FALL:
     case OP_LANES: f->pc = pc + 1; break;
     }
@@ -141,7 +156,8 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     x->base[BASE_WARP] = w->specials;
     for (struct fragment *f = fragment_pick(x->worker, w); f;) {
         take_place(x, f);
-        if (__builtin_expect(x->trace != NULL, false)) trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
+        if (__builtin_expect(x->trace != NULL, false))
+            trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
         const struct op *o = run_segment(x, ops + f->pc, f->mask);
         count_segment(x, w, f, f->pc);
         bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;

@@ -27,7 +27,9 @@ static u32 line_of(struct lines *t, u32 loc) {
     return i;
 }
 
-static struct sim_counters *counters_of(struct lines *t, const struct op *o) { return &t->line[line_of(t, o->loc)].counters; }
+static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
+    return &t->line[line_of(t, o->loc)].counters;
+}
 
 /* ---- segments ---- */
 
@@ -156,7 +158,8 @@ void count_collect(struct launch *l, struct sim_result *out) {
     qsort(t.line, out->nlines, sizeof *t.line, by_place);
     out->lines = t.line;
     const struct gpu_device *d = l->sim->options.device;
-    u32 blocks = device_blocks_per_sm(d, l->nthreads, l->code->kernel->registers ? l->code->kernel->registers : 32, l->shared_bytes, NULL);
+    u32 blocks = device_blocks_per_sm(d, l->nthreads, l->code->kernel->registers ? l->code->kernel->registers : 32,
+                                      l->shared_bytes, NULL);
     out->theoretical_occupancy = (double)blocks * l->nwarps / d->warps_per_sm;
     scale_to_whole(l, out);
 }

@@ -29,5 +29,6 @@ void sim_counters_add(struct sim_counters *to, const struct sim_counters *from) 
 
 void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part) {
     for (unsigned i = 0; i < COUNT; i++)
-        if (counters[i].merge == SUM) *sim_counter_at(c, i) = (uint64_t)((unsigned __int128)*sim_counter_at(c, i) * whole / part);
+        if (counters[i].merge == SUM)
+            *sim_counter_at(c, i) = (uint64_t)((unsigned __int128)*sim_counter_at(c, i) * whole / part);
 }

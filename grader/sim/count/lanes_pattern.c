@@ -10,10 +10,15 @@ static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 
 /* How active lanes share values: the first lane of each value, the lanes whose value others hold too, and the most
  * lanes of one value. */
-struct sharing { u32 leaders, twins, most; };
+struct sharing {
+    u32 leaders, twins, most;
+};
 
 typedef s32 half_warp __attribute__((vector_size(64)));
-union row { half_warp half[2]; s32 lane[32]; };
+union row {
+    half_warp half[2];
+    s32 lane[32];
+};
 
 static struct sharing compare_lanes(const s32 v[32], u32 mask) {
     static const union row index = {.lane = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -121,7 +126,8 @@ static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
     u32 n = 0;
     for (u32 l = 0; l < 32; l++)
         if (mask >> l & 1)
-            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2 && n < 128; w++) v[n++] = (u64)w * 4 + l / 8;
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2 && n < 128; w++)
+                v[n++] = (u64)w * 4 + l / 8;
     return distinct(v, n);
 }
 
@@ -194,7 +200,9 @@ void ISAFN(pattern_sectors)(struct mem_memo *m, u32 phase, u8 space, u32 span) {
         m->known |= 1u << phase;
         return;
     }
-    u32 n = space == SPACE_SHARED ? 0 : space == SPACE_LOCAL ? local_sectors(address, m->mask, span) : units(address, m->mask, span, SECTOR);
+    u32 n = space == SPACE_SHARED  ? 0
+            : space == SPACE_LOCAL ? local_sectors(address, m->mask, span)
+                                   : units(address, m->mask, span, SECTOR);
     m->sectors_at[phase] = (u8)n;
     m->known |= 1u << phase;
 }

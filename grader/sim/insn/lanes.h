@@ -3,17 +3,17 @@
 #include "grader/sim/core/lanes.h"
 #include "grader/sim/race/lanes_race.h"
 
-#define R1(id, ...) op_fn ISAFN(op_##id);
-#define R2(id, ...) op_fn ISAFN(op_##id);
-#define R3(id, ...) op_fn ISAFN(op_##id);
-#define R4(id, ...) op_fn ISAFN(op_##id);
-#define RP(id, ...) op_fn ISAFN(op_##id);
+#define R1(id, ...)  op_fn ISAFN(op_##id);
+#define R2(id, ...)  op_fn ISAFN(op_##id);
+#define R3(id, ...)  op_fn ISAFN(op_##id);
+#define R4(id, ...)  op_fn ISAFN(op_##id);
+#define RP(id, ...)  op_fn ISAFN(op_##id);
 #define RP2(id, ...) op_fn ISAFN(op_##id);
-#define RT(id, ...) op_fn ISAFN(op_##id);
-#define RM(id, ...) op_fn ISAFN(op_##id);
-#define RS(id, ...) op_fn ISAFN(op_##id);
-#define RC(id, ...) op_fn ISAFN(op_##id);
-#define RL(id, ...) op_fn ISAFN(op_##id);
+#define RT(id, ...)  op_fn ISAFN(op_##id);
+#define RM(id, ...)  op_fn ISAFN(op_##id);
+#define RS(id, ...)  op_fn ISAFN(op_##id);
+#define RC(id, ...)  op_fn ISAFN(op_##id);
+#define RL(id, ...)  op_fn ISAFN(op_##id);
 #define RX(id, ...)
 #define RD(id, ...)
 #include "grader/sim/insn/rows.def"
@@ -34,7 +34,10 @@ extern op_fn *const ISAFN(lane_rows)[];
 
 /* lanes_mem.c, for lanes_atom.c: addresses of all lanes; whether one lane may access, reported if not. */
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);
-bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address);
-bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset);
+bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 address);
+bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 offset);
 /* Counts an atomic; true if all lanes are allowed, seen to and noted, so that none needs lane_allowed. */
-bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask);
+bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space,
+                       const u64 ea[32], u32 mask);

@@ -5,8 +5,10 @@
 
 #include <string.h>
 
-static const struct mem_desc barrier_access = {.verb = MEM_ATOM, .space = SPACE_SHARED, .width = 8, .count = 1, .reg_bytes = 8, .type = PTX_B64};
-static const struct mem_desc byte_access = {.verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 1, .count = 1, .reg_bytes = 2, .type = PTX_B8};
+static const struct mem_desc barrier_access = {
+    .verb = MEM_ATOM, .space = SPACE_SHARED, .width = 8, .count = 1, .reg_bytes = 8, .type = PTX_B64};
+static const struct mem_desc byte_access = {
+    .verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 1, .count = 1, .reg_bytes = 2, .type = PTX_B8};
 
 /* ---- cp.async with a source shorter than the copy ----
  *
@@ -40,16 +42,22 @@ void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
 
 /* ---- mbarrier ---- */
 
-struct mbarrier { u64 phase, live; s64 bytes; u64 count, pending; };
+struct mbarrier {
+    u64 phase, live;
+    s64 bytes;
+    u64 count, pending;
+};
 
 static struct mbarrier unpack(u64 w) {
     u64 low = (1ull << MBAR_PENDING_BITS) - 1;
-    return (struct mbarrier){w >> MBAR_PHASE_AT, w >> MBAR_LIVE_AT & 1, (s64)(w << 2) >> (MBAR_BYTES_AT + 2), w >> MBAR_COUNT_AT & low, w & low};
+    return (struct mbarrier){w >> MBAR_PHASE_AT, w >> MBAR_LIVE_AT & 1, (s64)(w << 2) >> (MBAR_BYTES_AT + 2),
+                             w >> MBAR_COUNT_AT & low, w & low};
 }
 
 static u64 pack(struct mbarrier b) {
     u64 bytes = (u64)b.bytes & ((1ull << (MBAR_LIVE_AT - MBAR_BYTES_AT)) - 1);
-    return b.phase << MBAR_PHASE_AT | b.live << MBAR_LIVE_AT | bytes << MBAR_BYTES_AT | b.count << MBAR_COUNT_AT | b.pending;
+    return b.phase << MBAR_PHASE_AT | b.live << MBAR_LIVE_AT | bytes << MBAR_BYTES_AT | b.count << MBAR_COUNT_AT |
+           b.pending;
 }
 
 /* What came before the end of a phase is ordered before what waits for it: no race between the two. */
@@ -106,13 +114,15 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
     if (!place) return;
     struct mbarrier b = unpack(*place);
     if (verb == MBAR_INIT) {
-        if (n == 0 || n >> MBAR_PENDING_BITS) return misuse(x, o, lane, "initialises an mbarrier with a count that is not 1 to 1048575");
+        if (n == 0 || n >> MBAR_PENDING_BITS)
+            return misuse(x, o, lane, "initialises an mbarrier with a count that is not 1 to 1048575");
         *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
         return;
     }
     if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
     if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
-        u64 phase = verb == MBAR_WAIT ? ((const u64 *)at(x, o->src[2]))[lane] >> MBAR_PHASE_AT : ((const u32 *)at(x, o->src[2]))[lane] & 1;
+        u64 phase = verb == MBAR_WAIT ? ((const u64 *)at(x, o->src[2]))[lane] >> MBAR_PHASE_AT
+                                      : ((const u32 *)at(x, o->src[2]))[lane] & 1;
         u32 *D = at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
         return;
@@ -123,26 +133,27 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
     if (o->dst != REF_NONE) ((u64 *)at(x, o->dst))[lane] = before;
 }
 
-void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
-    ACTIVE(mask) barrier_lane(x, o, l);
-}
+void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) barrier_lane(x, o, l); }
 
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
-static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane, unsigned char **written) {
+static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane,
+                                 unsigned char **written) {
     if (shared) {
         if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
         *written = x->shared_written + from;
         if (from < x->shared_bytes && n <= x->shared_bytes - from) return x->shared + from;
-        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
-                     (unsigned long long)from, x->shared_bytes);
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from,
+                   "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
+                   (unsigned long long)from, x->shared_bytes);
         return NULL;
     }
     *written = x->memory->written + (from - SIM_BASE);
     if (memory_find(x->memory, from, n) >= 0) return x->memory->bytes + (from - SIM_BASE);
     char where[256];
     memory_describe(x->memory, from, n, where, sizeof where);
-    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from, where);
+    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from,
+               where);
     return NULL;
 }
 
@@ -150,8 +161,9 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 to = ((const u64 *)at(x, o->src[0]))[lane], from = ((const u64 *)at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)at(x, o->src[2]))[lane];
     if (n % 16 || to % 16 || from % 16) {
-        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to, "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,
-                     (unsigned long long)from, (unsigned long long)to);
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to,
+                   "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,
+                   (unsigned long long)from, (unsigned long long)to);
         return;
     }
     unsigned char *target_written, *origin_written;
@@ -170,6 +182,4 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     *place = pack(next_phase(x, b));
 }
 
-void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) {
-    ACTIVE(mask) bulk_lane(x, o, l);
-}
+void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) bulk_lane(x, o, l); }

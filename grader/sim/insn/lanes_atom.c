@@ -7,25 +7,25 @@
 
 #include <string.h>
 
-#define APPLY_INT(T)                                                                                         \
-    static u64 apply_##T(u8 atom, u64 old, u64 vb, u64 vc) {                                                 \
-        T a = (T)old, b = (T)vb, c = (T)vc;                                                                  \
-        (void)c;                                                                                             \
-        switch (atom) {                                                                                      \
-            ATOM_CASES(T)                                                                                    \
-        default: return old;                                                                                 \
-        }                                                                                                    \
+#define APPLY_INT(T)                                         \
+    static u64 apply_##T(u8 atom, u64 old, u64 vb, u64 vc) { \
+        T a = (T)old, b = (T)vb, c = (T)vc;                  \
+        (void)c;                                             \
+        switch (atom) {                                      \
+            ATOM_CASES(T)                                    \
+        default: return old;                                 \
+        }                                                    \
     }
-#define ATOM_CASES(T)                                                                                        \
-    case ATOM_ADD: return (u64)(T)((u64)a + (u64)b);                                                         \
-    case ATOM_MIN: return (u64)(a < b ? a : b);                                                              \
-    case ATOM_MAX: return (u64)(a > b ? a : b);                                                              \
-    case ATOM_AND: return (u64)(T)(a & b);                                                                   \
-    case ATOM_OR: return (u64)(T)(a | b);                                                                    \
-    case ATOM_XOR: return (u64)(T)(a ^ b);                                                                   \
-    case ATOM_EXCH: return (u64)b;                                                                           \
-    case ATOM_CAS: return (u64)(a == b ? c : a);                                                             \
-    case ATOM_INC: return (u64)(a >= b ? (T)0 : (T)(a + 1));                                                 \
+#define ATOM_CASES(T)                                        \
+    case ATOM_ADD: return (u64)(T)((u64)a + (u64)b);         \
+    case ATOM_MIN: return (u64)(a < b ? a : b);              \
+    case ATOM_MAX: return (u64)(a > b ? a : b);              \
+    case ATOM_AND: return (u64)(T)(a & b);                   \
+    case ATOM_OR: return (u64)(T)(a | b);                    \
+    case ATOM_XOR: return (u64)(T)(a ^ b);                   \
+    case ATOM_EXCH: return (u64)b;                           \
+    case ATOM_CAS: return (u64)(a == b ? c : a);             \
+    case ATOM_INC: return (u64)(a >= b ? (T)0 : (T)(a + 1)); \
     case ATOM_DEC: return (u64)(a == 0 || a > b ? b : (T)(a - 1));
 APPLY_INT(u16)
 APPLY_INT(u32)
@@ -43,13 +43,13 @@ static u64 apply_f32(u8 atom, u64 old, u64 vb, bool global) {
 static u64 apply_f64(u8 atom, u64 old, u64 vb) { return atom == ATOM_ADD ? bits64_of(f64_of(old) + f64_of(vb)) : vb; }
 
 /* Halves are added without flushing: .noftz is the one form there is. */
-#define APPLY_HALF(H)                                                                                        \
-    static u16 apply_##H(u8 atom, u16 a, u16 b) {                                                            \
-        return atom == ATOM_ADD ? add_##H(a, b) : atom == ATOM_MIN ? min_##H(a, b) : max_##H(a, b);          \
-    }                                                                                                        \
-    static u32 apply_##H##x2(u8 atom, u32 a, u32 b) {                                                        \
-        u32 high = apply_##H(atom, (u16)(a >> 16), (u16)(b >> 16));                                          \
-        return apply_##H(atom, (u16)a, (u16)b) | high << 16;                                                 \
+#define APPLY_HALF(H)                                                                               \
+    static u16 apply_##H(u8 atom, u16 a, u16 b) {                                                   \
+        return atom == ATOM_ADD ? add_##H(a, b) : atom == ATOM_MIN ? min_##H(a, b) : max_##H(a, b); \
+    }                                                                                               \
+    static u32 apply_##H##x2(u8 atom, u32 a, u32 b) {                                               \
+        u32 high = apply_##H(atom, (u16)(a >> 16), (u16)(b >> 16));                                 \
+        return apply_##H(atom, (u16)a, (u16)b) | high << 16;                                        \
     }
 APPLY_HALF(f16)
 APPLY_HALF(bf16)
@@ -67,14 +67,17 @@ static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c, bool global) {
     case PTX_BF16X2: return apply_bf16x2(d->atom, (u32)old, (u32)b);
     default: break;
     }
-    return d->width == 8 ? apply_u64(d->atom, old, b, c) : d->width == 4 ? apply_u32(d->atom, old, b, c) : apply_u16(d->atom, old, b, c);
+    return d->width == 8   ? apply_u64(d->atom, old, b, c)
+           : d->width == 4 ? apply_u32(d->atom, old, b, c)
+                           : apply_u16(d->atom, old, b, c);
 }
 
 #define UPDATE(T)                                                                                            \
     do {                                                                                                     \
         T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED), next;                                             \
-        do next = (T)apply(d, old, b, c, global);                                                                    \
-        while (shared_host && !__atomic_compare_exchange_n((T *)p, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        do next = (T)apply(d, old, b, c, global);                                                            \
+        while (shared_host &&                                                                                \
+               !__atomic_compare_exchange_n((T *)p, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
         if (!shared_host) *(T *)p = next;                                                                    \
         return old;                                                                                          \
     } while (0)
@@ -131,13 +134,16 @@ static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32
     race_ordered_exchange(x, address, d->width, memcmp(before, p, d->width) != 0);
 }
 
-static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space, bool checked) {
+static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space,
+                       bool checked) {
     bool global = space != SPACE_SHARED, concurrent = global && x->worker->launch->nworkers > 1;
     bool orders = global && d->verb == MEM_ATOM && x->races_in_turn;
     unsigned char *memory = global ? x->memory->bytes : x->shared;
     u64 first = global ? SIM_BASE : 0;
     ACTIVE(mask) {
-        bool allowed = checked ? true : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l]) : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
+        bool allowed = checked  ? true
+                       : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l])
+                                : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
         void *p = memory + (ea[l] - first);
         if (orders) exchange_lane(x, d, p, l, ea[l]);
@@ -150,8 +156,7 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
     u64 ea[32];
     u32 shared = d->space == SPACE_SHARED ? mask : 0;
     ISAFN(lane_addresses)(x, o, d, ea);
-    if (d->space == SPACE_GENERIC)
-        LANES {
+    if (d->space == SPACE_GENERIC) LANES {
             bool in = ea[l] - SHARED_WINDOW < WINDOW_BYTES && (mask >> l & 1);
             shared |= in ? 1u << l : 0;
             ea[l] -= in ? SHARED_WINDOW : 0;

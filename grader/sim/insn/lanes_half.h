@@ -158,7 +158,7 @@ INLINE f32 odd_of_s64(s64 v) {
 }
 
 /* What rows do with a pair of halves in a register. */
-#define BOTH1(f, a) ((u32)f((u16)(a)) | (u32)f((u16)((a) >> 16)) << 16)
+#define BOTH1(f, a)    ((u32)f((u16)(a)) | (u32)f((u16)((a) >> 16)) << 16)
 #define BOTH2(f, a, b) ((u32)f((u16)(a), (u16)(b)) | (u32)f((u16)((a) >> 16), (u16)((b) >> 16)) << 16)
 #define BOTH3(f, a, b, c) \
     ((u32)f((u16)(a), (u16)(b), (u16)(c)) | (u32)f((u16)((a) >> 16), (u16)((b) >> 16), (u16)((c) >> 16)) << 16)
@@ -175,44 +175,44 @@ INLINE u16 signed_f16(u16 v, u32 sign) { return nan_f16(v) ? HALF_NAN : (u16)((v
 INLINE u16 signed_bf16(u16 v, u32 sign) { return nan_bf16(v) ? HALF_NAN : (u16)((v & 0x7fff) | (sign & 0x8000)); }
 
 /* One definition for both formats: H is f16 or bf16. */
-#define HALF_FUNCTIONS(H)                                                                                    \
-    INLINE u16 add_##H(u16 a, u16 b) { return nearest_##H(value_##H(a) + value_##H(b)); }             \
-    INLINE u16 sub_##H(u16 a, u16 b) { return nearest_##H(value_##H(a) - value_##H(b)); }             \
-    INLINE u16 mul_##H(u16 a, u16 b) { return nearest_##H(value_##H(a) * value_##H(b)); }             \
-    INLINE u16 neg_##H(u16 a) { return nan_##H(a) ? HALF_NAN : a ^ 0x8000; }                          \
-    INLINE u16 abs_##H(u16 a) { return nan_##H(a) ? HALF_NAN : a & 0x7fff; }                          \
-    /* as integers, halves in sign and magnitude are in order */                                             \
-    INLINE s32 order_##H(u16 a) { return a & 0x8000 ? -(s32)(a & 0x7fff) - 1 : a; }                   \
-    INLINE u16 min_##H(u16 a, u16 b) {                                                                \
-        u16 r = order_##H(a) < order_##H(b) ? a : b;                                                         \
-        return nan_##H(a) && nan_##H(b) ? HALF_NAN : nan_##H(a) ? b : nan_##H(b) ? a : r;                    \
-    }                                                                                                        \
-    INLINE u16 max_##H(u16 a, u16 b) {                                                                \
-        u16 r = order_##H(a) > order_##H(b) ? a : b;                                                         \
-        return nan_##H(a) && nan_##H(b) ? HALF_NAN : nan_##H(a) ? b : nan_##H(b) ? a : r;                    \
-    }                                                                                                        \
-    INLINE u16 nan_min_##H(u16 a, u16 b) { return nan_##H(a) || nan_##H(b) ? HALF_NAN : min_##H(a, b); } \
-    INLINE u16 nan_max_##H(u16 a, u16 b) { return nan_##H(a) || nan_##H(b) ? HALF_NAN : max_##H(a, b); } \
-    INLINE u16 xors_min_##H(u16 a, u16 b) { return signed_##H(min_##H(a & 0x7fff, b & 0x7fff), a ^ b); } \
-    INLINE u16 xors_max_##H(u16 a, u16 b) { return signed_##H(max_##H(a & 0x7fff, b & 0x7fff), a ^ b); } \
+#define HALF_FUNCTIONS(H)                                                                                        \
+    INLINE u16 add_##H(u16 a, u16 b) { return nearest_##H(value_##H(a) + value_##H(b)); }                        \
+    INLINE u16 sub_##H(u16 a, u16 b) { return nearest_##H(value_##H(a) - value_##H(b)); }                        \
+    INLINE u16 mul_##H(u16 a, u16 b) { return nearest_##H(value_##H(a) * value_##H(b)); }                        \
+    INLINE u16 neg_##H(u16 a) { return nan_##H(a) ? HALF_NAN : a ^ 0x8000; }                                     \
+    INLINE u16 abs_##H(u16 a) { return nan_##H(a) ? HALF_NAN : a & 0x7fff; }                                     \
+    /* as integers, halves in sign and magnitude are in order */                                                 \
+    INLINE s32 order_##H(u16 a) { return a & 0x8000 ? -(s32)(a & 0x7fff) - 1 : a; }                              \
+    INLINE u16 min_##H(u16 a, u16 b) {                                                                           \
+        u16 r = order_##H(a) < order_##H(b) ? a : b;                                                             \
+        return nan_##H(a) && nan_##H(b) ? HALF_NAN : nan_##H(a) ? b : nan_##H(b) ? a : r;                        \
+    }                                                                                                            \
+    INLINE u16 max_##H(u16 a, u16 b) {                                                                           \
+        u16 r = order_##H(a) > order_##H(b) ? a : b;                                                             \
+        return nan_##H(a) && nan_##H(b) ? HALF_NAN : nan_##H(a) ? b : nan_##H(b) ? a : r;                        \
+    }                                                                                                            \
+    INLINE u16 nan_min_##H(u16 a, u16 b) { return nan_##H(a) || nan_##H(b) ? HALF_NAN : min_##H(a, b); }         \
+    INLINE u16 nan_max_##H(u16 a, u16 b) { return nan_##H(a) || nan_##H(b) ? HALF_NAN : max_##H(a, b); }         \
+    INLINE u16 xors_min_##H(u16 a, u16 b) { return signed_##H(min_##H(a & 0x7fff, b & 0x7fff), a ^ b); }         \
+    INLINE u16 xors_max_##H(u16 a, u16 b) { return signed_##H(max_##H(a & 0x7fff, b & 0x7fff), a ^ b); }         \
     INLINE u16 nan_xors_min_##H(u16 a, u16 b) { return signed_##H(nan_min_##H(a & 0x7fff, b & 0x7fff), a ^ b); } \
     INLINE u16 nan_xors_max_##H(u16 a, u16 b) { return signed_##H(nan_max_##H(a & 0x7fff, b & 0x7fff), a ^ b); } \
-    /* comparisons: ordered ones are false for NaN, the ...u forms true */                                   \
-    INLINE bool num_##H(u16 a, u16 b) { return !(nan_##H(a) | nan_##H(b)); }                          \
-    INLINE bool unordered_##H(u16 a, u16 b) { return nan_##H(a) | nan_##H(b); }                       \
-    INLINE bool same_##H(u16 a, u16 b) { return (a == b) | !((a | b) & 0x7fff); }                     \
-    INLINE bool less_##H(u16 a, u16 b) { return (order_##H(a) < order_##H(b)) & !same_##H(a, b); }    \
-    INLINE bool eq_##H(u16 a, u16 b) { return num_##H(a, b) & same_##H(a, b); }                       \
-    INLINE bool ne_##H(u16 a, u16 b) { return num_##H(a, b) & !same_##H(a, b); }                      \
-    INLINE bool lt_##H(u16 a, u16 b) { return num_##H(a, b) & less_##H(a, b); }                       \
-    INLINE bool le_##H(u16 a, u16 b) { return num_##H(a, b) & !less_##H(b, a); }                      \
-    INLINE bool gt_##H(u16 a, u16 b) { return num_##H(a, b) & less_##H(b, a); }                       \
-    INLINE bool ge_##H(u16 a, u16 b) { return num_##H(a, b) & !less_##H(a, b); }                      \
-    INLINE bool equ_##H(u16 a, u16 b) { return !ne_##H(a, b); }                                       \
-    INLINE bool neu_##H(u16 a, u16 b) { return !eq_##H(a, b); }                                       \
-    INLINE bool ltu_##H(u16 a, u16 b) { return !ge_##H(a, b); }                                       \
-    INLINE bool leu_##H(u16 a, u16 b) { return !gt_##H(a, b); }                                       \
-    INLINE bool gtu_##H(u16 a, u16 b) { return !le_##H(a, b); }                                       \
+    /* comparisons: ordered ones are false for NaN, the ...u forms true */                                       \
+    INLINE bool num_##H(u16 a, u16 b) { return !(nan_##H(a) | nan_##H(b)); }                                     \
+    INLINE bool unordered_##H(u16 a, u16 b) { return nan_##H(a) | nan_##H(b); }                                  \
+    INLINE bool same_##H(u16 a, u16 b) { return (a == b) | !((a | b) & 0x7fff); }                                \
+    INLINE bool less_##H(u16 a, u16 b) { return (order_##H(a) < order_##H(b)) & !same_##H(a, b); }               \
+    INLINE bool eq_##H(u16 a, u16 b) { return num_##H(a, b) & same_##H(a, b); }                                  \
+    INLINE bool ne_##H(u16 a, u16 b) { return num_##H(a, b) & !same_##H(a, b); }                                 \
+    INLINE bool lt_##H(u16 a, u16 b) { return num_##H(a, b) & less_##H(a, b); }                                  \
+    INLINE bool le_##H(u16 a, u16 b) { return num_##H(a, b) & !less_##H(b, a); }                                 \
+    INLINE bool gt_##H(u16 a, u16 b) { return num_##H(a, b) & less_##H(b, a); }                                  \
+    INLINE bool ge_##H(u16 a, u16 b) { return num_##H(a, b) & !less_##H(a, b); }                                 \
+    INLINE bool equ_##H(u16 a, u16 b) { return !ne_##H(a, b); }                                                  \
+    INLINE bool neu_##H(u16 a, u16 b) { return !eq_##H(a, b); }                                                  \
+    INLINE bool ltu_##H(u16 a, u16 b) { return !ge_##H(a, b); }                                                  \
+    INLINE bool leu_##H(u16 a, u16 b) { return !gt_##H(a, b); }                                                  \
+    INLINE bool gtu_##H(u16 a, u16 b) { return !le_##H(a, b); }                                                  \
     INLINE bool geu_##H(u16 a, u16 b) { return !lt_##H(a, b); }
 HALF_FUNCTIONS(f16)
 HALF_FUNCTIONS(bf16)
@@ -223,17 +223,20 @@ INLINE u16 fma_bf16(u16 a, u16 b, u16 c) {
 #undef HALF_FUNCTIONS
 
 /* The variants of f16 that modifiers ask for. */
-#define FTZ_OF(op)                                                                                           \
+#define FTZ_OF(op) \
     INLINE u16 op##_ftz_f16(u16 a, u16 b) { return flushed_f16(op##_f16(flushed_f16(a), flushed_f16(b))); }
-#define SAT_OF(op)                                                                                           \
-    INLINE u16 op##_sat_f16(u16 a, u16 b) { return unit_f16(op##_f16(a, b)); }                        \
+#define SAT_OF(op)                                                             \
+    INLINE u16 op##_sat_f16(u16 a, u16 b) { return unit_f16(op##_f16(a, b)); } \
     INLINE u16 op##_ftz_sat_f16(u16 a, u16 b) { return unit_f16(op##_ftz_f16(a, b)); }
-FTZ_OF(add) FTZ_OF(sub) FTZ_OF(mul) SAT_OF(add) SAT_OF(sub) SAT_OF(mul)
-FTZ_OF(min) FTZ_OF(max) FTZ_OF(nan_min) FTZ_OF(nan_max) FTZ_OF(xors_min) FTZ_OF(xors_max)
-FTZ_OF(nan_xors_min) FTZ_OF(nan_xors_max)
+FTZ_OF(add)
+FTZ_OF(sub)
+FTZ_OF(mul) SAT_OF(add) SAT_OF(sub) SAT_OF(mul) FTZ_OF(min) FTZ_OF(max) FTZ_OF(nan_min) FTZ_OF(nan_max) FTZ_OF(xors_min)
+    FTZ_OF(xors_max) FTZ_OF(nan_xors_min) FTZ_OF(nan_xors_max)
 #undef FTZ_OF
 #undef SAT_OF
-INLINE u16 fma_ftz_f16(u16 a, u16 b, u16 c) { return flushed_f16(fma_f16(flushed_f16(a), flushed_f16(b), flushed_f16(c))); }
+        INLINE u16 fma_ftz_f16(u16 a, u16 b, u16 c) {
+    return flushed_f16(fma_f16(flushed_f16(a), flushed_f16(b), flushed_f16(c)));
+}
 INLINE u16 fma_sat_f16(u16 a, u16 b, u16 c) { return unit_f16(fma_f16(a, b, c)); }
 INLINE u16 fma_ftz_sat_f16(u16 a, u16 b, u16 c) { return unit_f16(fma_ftz_f16(a, b, c)); }
 INLINE u16 fma_relu_f16(u16 a, u16 b, u16 c) { return relu_f16(fma_f16(a, b, c)); }
@@ -243,8 +246,11 @@ INLINE u16 neg_ftz_f16(u16 a) { return neg_f16(flushed_f16(a)); }
 INLINE u16 abs_ftz_f16(u16 a) { return abs_f16(flushed_f16(a)); }
 #define FTZ_COMPARISON(op) \
     INLINE bool op##_ftz_f16(u16 a, u16 b) { return op##_f16(flushed_f16(a), flushed_f16(b)); }
-FTZ_COMPARISON(eq) FTZ_COMPARISON(ne) FTZ_COMPARISON(lt) FTZ_COMPARISON(le) FTZ_COMPARISON(gt) FTZ_COMPARISON(ge)
-FTZ_COMPARISON(equ) FTZ_COMPARISON(neu) FTZ_COMPARISON(ltu) FTZ_COMPARISON(leu) FTZ_COMPARISON(gtu) FTZ_COMPARISON(geu)
-FTZ_COMPARISON(num)
-INLINE bool unordered_ftz_f16(u16 a, u16 b) { return unordered_f16(a, b); }
+FTZ_COMPARISON(eq)
+FTZ_COMPARISON(ne)
+FTZ_COMPARISON(lt) FTZ_COMPARISON(le) FTZ_COMPARISON(gt) FTZ_COMPARISON(ge) FTZ_COMPARISON(equ) FTZ_COMPARISON(neu)
+    FTZ_COMPARISON(ltu) FTZ_COMPARISON(leu) FTZ_COMPARISON(gtu) FTZ_COMPARISON(geu) FTZ_COMPARISON(num) INLINE
+    bool unordered_ftz_f16(u16 a, u16 b) {
+    return unordered_f16(a, b);
+}
 #undef FTZ_COMPARISON

@@ -13,7 +13,8 @@ enum { MOST_A = 32 * 256, MOST_C = 256 };
 /* Row and column of element `e` of register `reg` of a lane. */
 static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row, u32 *column) {
     const struct matrix_operand *p = &m->of[which];
-    u32 bits = matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4, i = reg * per + e;
+    u32 bits = matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
+        i = reg * per + e;
     if (!m->direct) {
         u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n;
         u32 at = (lane * p->count * per + i) % (rows * columns), minor = p->row_major ? columns : rows;
@@ -60,22 +61,23 @@ static s32 integer_of(u8 type, u64 v) {
 }
 
 /* A matrix out of the lanes' registers, row by row. */
-#define GATHER(name, T, value_of)                                                                            \
-    static void name(const struct exec *x, const struct matrix_desc *m, u32 which, u32 columns, T *out) {    \
-        const struct matrix_operand *p = &m->of[which];                                                      \
-        u32 bits = matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, row, column;                \
-        for (u32 lane = 0; lane < 32; lane++)                                                                \
-            for (u32 reg = 0; reg < p->count; reg++)                                                         \
-                for (u32 e = 0; e < per; e++) {                                                              \
-                    place_of(m, which, lane, reg, e, &row, &column);                                         \
-                    out[row * columns + column] = value_of(p->type, element_bits(x, p, lane, reg, e));       \
-                }                                                                                            \
+#define GATHER(name, T, value_of)                                                                         \
+    static void name(const struct exec *x, const struct matrix_desc *m, u32 which, u32 columns, T *out) { \
+        const struct matrix_operand *p = &m->of[which];                                                   \
+        u32 bits = matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, row, column;             \
+        for (u32 lane = 0; lane < 32; lane++)                                                             \
+            for (u32 reg = 0; reg < p->count; reg++)                                                      \
+                for (u32 e = 0; e < per; e++) {                                                           \
+                    place_of(m, which, lane, reg, e, &row, &column);                                      \
+                    out[row * columns + column] = value_of(p->type, element_bits(x, p, lane, reg, e));    \
+                }                                                                                         \
     }
 GATHER(gather_numbers, f64, number_of)
 GATHER(gather_integers, s32, integer_of)
 #undef GATHER
 
-static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, f64 number, s32 integer) {
+static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, f64 number,
+                        s32 integer) {
     u32 *word = (u32 *)at(x, p->reg[reg]) + lane;
     switch ((enum matrix_type)p->type) {
     case MATRIX_F64: ((u64 *)at(x, p->reg[reg]))[lane] = bits64_of(number); break;
@@ -111,8 +113,10 @@ static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
         for (u32 k = 0; k < m->k; k++) {
             f64 v = a[row * m->k + k], *sum = c + row * m->n;
             const f64 *other = b + k * m->n;
-            if (fused) for (u32 n = 0; n < m->n; n++) sum[n] = __builtin_fma(v, other[n], sum[n]);
-            else for (u32 n = 0; n < m->n; n++) sum[n] += v * other[n];
+            if (fused)
+                for (u32 n = 0; n < m->n; n++) sum[n] = __builtin_fma(v, other[n], sum[n]);
+            else
+                for (u32 n = 0; n < m->n; n++) sum[n] += v * other[n];
         }
     scatter(x, m, c, NULL);
 }
@@ -139,12 +143,15 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
 /* False, with a report, where lanes are missing. */
 static bool whole_warp(struct exec *x, const struct op *o, u32 mask) {
     if (mask != ~0u)
-        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask, "is one of %d lanes that execute a matrix instruction, which needs all 32",
-                     __builtin_popcount(mask));
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask,
+                   "is one of %d lanes that execute a matrix instruction, which needs all 32",
+                   __builtin_popcount(mask));
     return mask == ~0u;
 }
 
-static const struct matrix_desc *desc_of(const struct exec *x, const struct op *o) { return &x->worker->launch->module->matrices[o->aux]; }
+static const struct matrix_desc *desc_of(const struct exec *x, const struct op *o) {
+    return &x->worker->launch->module->matrices[o->aux];
+}
 
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
@@ -177,7 +184,8 @@ static void exchange(struct exec *x, const struct matrix_desc *m, bool to_fragme
     u16 whole[4][8][8] = {0};
     u32 row, column;
     for (u32 lane = 0; to_fragments && lane < 8u * m->k; lane++)
-        for (u32 w = 0; w < 4; w++) memcpy(&whole[lane / 8][lane % 8][2 * w], (u32 *)at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
+        for (u32 w = 0; w < 4; w++)
+            memcpy(&whole[lane / 8][lane % 8][2 * w], (u32 *)at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
     for (u32 i = 0; i < m->k; i++)
         for (u32 at_half = 0; at_half < 64; at_half++) {
             u16 *half = (u16 *)((u32 *)at(x, m->of[MATRIX_D].reg[i]) + at_half / 2) + at_half % 2;
@@ -186,7 +194,8 @@ static void exchange(struct exec *x, const struct matrix_desc *m, bool to_fragme
             else whole[i][row][column] = *half;
         }
     for (u32 lane = 0; !to_fragments && lane < 8u * m->k; lane++)
-        for (u32 w = 0; w < 4; w++) memcpy((u32 *)at(x, m->of[MATRIX_A].reg[w]) + lane, &whole[lane / 8][lane % 8][2 * w], 4);
+        for (u32 w = 0; w < 4; w++)
+            memcpy((u32 *)at(x, m->of[MATRIX_A].reg[w]) + lane, &whole[lane / 8][lane % 8][2 * w], 4);
 }
 void ISAFN(op_matrixfragments)(struct exec *x, const struct op *o, u32 mask) {
     if (whole_warp(x, o, mask)) exchange(x, desc_of(x, o), true);
@@ -202,7 +211,8 @@ void ISAFN(op_movmatrix)(struct exec *x, const struct op *o, u32 mask) {
     memcpy(from, at(x, m->of[MATRIX_A].reg[0]), sizeof from);
     for (u32 lane = 0; lane < 32; lane++) {
         u32 v = 0;
-        for (u32 h = 0; h < 2; h++) v |= (from[(lane % 4 * 2 + h) * 4 + lane / 8] >> 16 * (lane / 4 % 2) & 0xffff) << 16 * h;
+        for (u32 h = 0; h < 2; h++)
+            v |= (from[(lane % 4 * 2 + h) * 4 + lane / 8] >> 16 * (lane / 4 % 2) & 0xffff) << 16 * h;
         to[lane] = v;
     }
 }

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-static inline __attribute__((always_inline)) void addresses(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea) {
+static inline __attribute__((always_inline)) void addresses(const struct exec *x, const struct op *o,
+                                                            const struct mem_desc *d, u64 *ea) {
     u64 imm = (u64)o->imm;
     if (o->src[0] == REF_NONE) {
         LANES ea[l] = imm;
@@ -33,21 +34,21 @@ static enum race_access race_kind(const struct mem_desc *d) {
 /* ---- moving data between a row of lanes and memory ---- */
 
 /* One element a lane, from p + rel[l] into D. W: type in memory; R: type of the register. */
-#define LOAD_AS(W, R)                                                                                        \
-    do {                                                                                                     \
-        R *D = reg;                                                                                          \
-        if (shape == SHAPE_DENSE && stride == sizeof(W)) {                                                   \
-            LANES D[l] = (R)((const W *)p)[l];                                                               \
-        } else if (shape == SHAPE_UNIFORM) {                                                                 \
-            R v = (R) * (const W *)p;                                                                        \
-            STORE_LANES(D, mask, v);                                                                         \
-        } else {                                                                                             \
-            STORE_LANES(D, mask, (R) * (const W *)(p + rel[l]));                                             \
-        }                                                                                                    \
+#define LOAD_AS(W, R)                                            \
+    do {                                                         \
+        R *D = reg;                                              \
+        if (shape == SHAPE_DENSE && stride == sizeof(W)) {       \
+            LANES D[l] = (R)((const W *)p)[l];                   \
+        } else if (shape == SHAPE_UNIFORM) {                     \
+            R v = (R) * (const W *)p;                            \
+            STORE_LANES(D, mask, v);                             \
+        } else {                                                 \
+            STORE_LANES(D, mask, (R) * (const W *)(p + rel[l])); \
+        }                                                        \
     } while (0)
 
-static void load_element(void *reg, const struct mem_desc *d, const unsigned char *p, const s32 *rel, u32 mask, u8 shape,
-                         u32 stride) {
+static void load_element(void *reg, const struct mem_desc *d, const unsigned char *p, const s32 *rel, u32 mask,
+                         u8 shape, u32 stride) {
     switch (d->width << 8 | d->reg_bytes << 1 | d->is_signed) {
     case 4 << 8 | 4 << 1 | 0:
     case 4 << 8 | 4 << 1 | 1: LOAD_AS(u32, u32); break;
@@ -72,18 +73,18 @@ static void load_element(void *reg, const struct mem_desc *d, const unsigned cha
 }
 
 /* Lanes store in order: where several write one address, the highest lane's value stays. R: register type. */
-#define STORE_AS(W, R)                                                                                       \
-    do {                                                                                                     \
-        const R *S = reg;                                                                                    \
-        if (shape == SHAPE_DENSE && stride == sizeof(W)) {                                                   \
-            LANES((W *)p)[l] = (W)S[l];                                                                      \
-        } else {                                                                                             \
-            ACTIVE(mask) *(W *)(p + rel[l]) = (W)S[l];                                                       \
-        }                                                                                                    \
+#define STORE_AS(W, R)                                     \
+    do {                                                   \
+        const R *S = reg;                                  \
+        if (shape == SHAPE_DENSE && stride == sizeof(W)) { \
+            LANES((W *)p)[l] = (W)S[l];                    \
+        } else {                                           \
+            ACTIVE(mask) * (W *)(p + rel[l]) = (W)S[l];    \
+        }                                                  \
     } while (0)
 
-static void store_element(const void *reg, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask, u8 shape,
-                          u32 stride) {
+static void store_element(const void *reg, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
+                          u8 shape, u32 stride) {
     switch (d->width << 8 | d->reg_bytes) {
     case 4 << 8 | 4: STORE_AS(u32, u32); break;
     case 8 << 8 | 8: STORE_AS(u64, u64); break;
@@ -103,10 +104,8 @@ static void move(const struct exec *x, const struct mem_desc *d, unsigned char *
     for (u32 e = 0; e < d->count; e++) {
         if (d->reg[e] == REF_NONE) continue;
         void *reg = at(x, d->reg[e]);
-        if (d->verb == MEM_LOAD)
-            load_element(reg, d, p + e * d->width, rel, mask, shape, span);
-        else
-            store_element(reg, d, p + e * d->width, rel, mask, shape, span);
+        if (d->verb == MEM_LOAD) load_element(reg, d, p + e * d->width, rel, mask, shape, span);
+        else store_element(reg, d, p + e * d->width, rel, mask, shape, span);
     }
 }
 
@@ -179,19 +178,24 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
     int i = memory_find(x->memory, address, span);
     if (i < 0) return fault_global(x, o, d, lane, address), false;
     if (address & (span - 1)) {
-        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address, "accesses %u bytes at 0x%llx, which is not a multiple of %u",
-                     span, (unsigned long long)address, span);
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
+                   "accesses %u bytes at 0x%llx, which is not a multiple of %u", span, (unsigned long long)address,
+                   span);
         return false;
     }
     if (d->verb != MEM_LOAD && x->memory->table[i].constant) {
-        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory", x->memory->table[i].name);
+        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory",
+                   x->memory->table[i].name);
         return false;
     }
     return true;
 }
 
 /* Bytes of the shadow, [from, from + n) of an access, that decide whether an element was written. */
-struct stretch { s32 from; u32 n; };
+struct stretch {
+    s32 from;
+    u32 n;
+};
 
 /* An element counts as written if any of its bytes is: structures have padding. They are copied with all of it, in vectors of
  * any type: one whose values are only stored counts as a whole, and bytes and halves with the 8 bytes around them. */
@@ -217,7 +221,7 @@ static void unwritten(struct exec *x, const struct op *o, unsigned lane, u64 add
     char where[256];
     memory_describe(x->memory, address, width, where, sizeof where);
     core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
-                 (unsigned long long)address, where);
+               (unsigned long long)address, where);
 }
 
 static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
@@ -232,7 +236,8 @@ static inline bool all_written(const unsigned char *w, u32 n) {
 }
 
 /* The shadow of an access that is in bounds. */
-static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 shape) {
+static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask,
+                          u8 shape) {
     u32 span = (u32)d->width * d->count;
     unsigned char *w = x->memory->written;
     if (shape == SHAPE_DENSE) {
@@ -243,10 +248,8 @@ static void shadow_global(struct exec *x, const struct op *o, const struct mem_d
         if (all_written(w + (ea[0] - SIM_BASE), 32 * span)) return;
     }
     ACTIVE(mask) {
-        if (d->verb != MEM_LOAD)
-            memset(w + (ea[l] - SIM_BASE), 1, span);
-        else
-            check_written(x, o, d, l, ea[l]);
+        if (d->verb != MEM_LOAD) memset(w + (ea[l] - SIM_BASE), 1, span);
+        else check_written(x, o, d, l, ea[l]);
     }
 }
 
@@ -255,7 +258,8 @@ static void global_slow(struct exec *x, const struct op *o, const struct mem_des
     ACTIVE(mask) {
         if (!lane_allowed(x, o, d, l, ea[l])) continue;
         if (x->sanitize) shadow_global(x, o, d, ea, 1u << l, SHAPE_ANY);
-        if (x->races_global && d->space != SPACE_CONST) ISAFN(race_global_lane)(x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
+        if (x->races_global && d->space != SPACE_CONST)
+            ISAFN(race_global_lane)(x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
         move(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
     }
 }
@@ -273,7 +277,8 @@ static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct 
     return d->verb == MEM_LOAD || !a->constant;
 }
 
-static void access_global(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+static void access_global(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                          u32 mask) {
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
@@ -301,20 +306,22 @@ static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_
     char where[128];
     place_shared(x->worker->launch, offset, where, sizeof where);
     if (offset & (span - 1))
-        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset, "accesses %u bytes at %s, which does not begin at a multiple of %u",
-                     span, where, span);
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset,
+                   "accesses %u bytes at %s, which does not begin at a multiple of %u", span, where, span);
     else
-        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset, "accesses %u bytes at %s, of which the block has %u bytes",
-                     span, where, x->shared_bytes);
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset,
+                   "accesses %u bytes at %s, of which the block has %u bytes", span, where, x->shared_bytes);
     return false;
 }
 
-static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                 u64 offset) {
     int e = raw_element(d, x->shared_written + offset, offset);
     char where[128];
     if (e < 0) return;
     place_shared(x->worker->launch, offset + (u32)e * d->width, where, sizeof where);
-    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", d->width, where);
+    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", d->width,
+               where);
 }
 
 /* Words of the shadow, all lanes at once: the usual width. */
@@ -324,12 +331,13 @@ static bool words_written(const unsigned char *w, const s32 *rel) {
     return all == 0x01010101;
 }
 
-static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel, u32 mask, u8 shape) {
+static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
+                          u32 mask, u8 shape) {
     u32 span = (u32)d->width * d->count;
     unsigned char *w = x->shared_written + base;
     if (d->verb != MEM_LOAD) {
         if (shape == SHAPE_DENSE) memset(w, 1, 32 * span);
-        else if (span == 4) ACTIVE(mask) *(u32 *)(w + rel[l]) = 0x01010101;
+        else if (span == 4) ACTIVE(mask) * (u32 *)(w + rel[l]) = 0x01010101;
         else ACTIVE(mask) memset(w + rel[l], 1, span);
         return;
     }
@@ -340,7 +348,8 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
 }
 
 /* In the block's shared memory, but not in the array that the address is made from: a device does not notice. */
-static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel, u32 mask) {
+static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
+                        u32 mask) {
     u32 span = (u32)d->width * d->count;
     ACTIVE(mask) {
         u64 offset = base + (u64)(s64)rel[l];
@@ -348,8 +357,12 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
         if (offset >= d->array_from && offset + span <= d->array_to) continue;
         place_shared(x->worker->launch, offset, where, sizeof where);
         place_shared_name(x->worker->launch, d->array_from, array, sizeof array);
-        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s", array, d->array_to - d->array_from,
-                     d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates", where);
+        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s", array,
+                   d->array_to - d->array_from,
+                   d->verb == MEM_LOAD    ? "reads"
+                   : d->verb == MEM_STORE ? "writes"
+                                          : "updates",
+                   where);
     }
 }
 
@@ -360,10 +373,12 @@ static inline bool in_array(const struct mem_desc *d, const struct mem_memo *m, 
 
 static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base, u32 span) {
     u64 low = base + (u64)(s64)m->low;
-    return low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes && !(((u32)base | m->bits) & (span - 1));
+    return low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
+           !(((u32)base | m->bits) & (span - 1));
 }
 
-static void access_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+static void access_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                          u32 mask) {
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
@@ -411,23 +426,28 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
         u32 *reg = at(x, d->reg[e]), words = d->width / 4;
         for (u32 w = 0; w < words; w++) {
             u32 *row = (u32 *)(rows + (offset / 4 + e * words + w) * 128);
-            if (d->verb == MEM_LOAD) LANES reg[l * (int)words + (int)w] = (mask >> l & 1) ? row[l] : reg[l * (int)words + (int)w];
+            if (d->verb == MEM_LOAD)
+                LANES reg[l * (int)words + (int)w] = (mask >> l & 1) ? row[l] : reg[l * (int)words + (int)w];
             else LANES row[l] = (mask >> l & 1) ? reg[l * (int)words + (int)w] : row[l];
         }
     }
     return true;
 }
 
-static unsigned char *local_byte(unsigned char *rows, u64 at, u32 lane) { return rows + (at / 4 * 32 + lane) * 4 + at % 4; }
+static unsigned char *local_byte(unsigned char *rows, u64 at, u32 lane) {
+    return rows + (at / 4 * 32 + lane) * 4 + at % 4;
+}
 
-static void check_written_local(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+static void check_written_local(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 offset) {
     for (u32 e = 0; e < d->count; e++) {
         struct stretch s = stretch_of(d, e, offset);
         unsigned char any = 0;
         for (u32 i = 0; i < s.n; i++) any |= *local_byte(x->warp->local_written, offset + (u64)(s64)s.from + i, lane);
         if (any) continue;
-        core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes of local memory that nothing wrote, at offset %llu",
-                     d->width, (unsigned long long)offset + e * d->width);
+        core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset,
+                   "reads %u bytes of local memory that nothing wrote, at offset %llu", d->width,
+                   (unsigned long long)offset + e * d->width);
         return;
     }
 }
@@ -453,23 +473,26 @@ static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u6
     return !(missing & mask);
 }
 
-static void access_local(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+static void access_local(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                         u32 mask) {
     u32 span = (u32)d->width * d->count;
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
-    if (relate(m, ea, mask, SPACE_LOCAL, span, rel)) count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
+    if (relate(m, ea, mask, SPACE_LOCAL, span, rel))
+        count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
     TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
     ACTIVE(mask) {
         if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u))) continue;
         core_fault(x, ea[l] + span <= x->local_bytes ? SIM_FAULT_MISALIGNED : SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
-                     "accesses %u bytes at offset %lld of local memory, of which a thread has %u bytes", span,
-                     (long long)(s64)ea[l], x->local_bytes);
+                   "accesses %u bytes at offset %lld of local memory, of which a thread has %u bytes", span,
+                   (long long)(s64)ea[l], x->local_bytes);
         mask &= ~(1u << l);
     }
     if (!mask) return;
     unsigned char *rows = x->warp->local;
     bool uniform = m->valid && m->shape == SHAPE_UNIFORM;
-    if (x->sanitize && !(uniform && shadow_local_rows(x, d, ea[__builtin_ctz(mask)], mask))) shadow_local(x, o, d, ea, mask);
+    if (x->sanitize && !(uniform && shadow_local_rows(x, d, ea[__builtin_ctz(mask)], mask)))
+        shadow_local(x, o, d, ea, mask);
     if (uniform && local_rows(x, d, rows, ea[__builtin_ctz(mask)], mask)) return;
     ACTIVE(mask) for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, ea[l] + e * d->width, l, e);
 }
@@ -495,8 +518,9 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
         if (d->verb == MEM_LOAD && ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes)
             move(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
         else
-            core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l], "accesses %u bytes at offset %lld of the kernel's %u parameter bytes",
-                         span, (long long)ea[l], r->param_bytes);
+            core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
+                       "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span, (long long)ea[l],
+                       r->param_bytes);
     }
 }
 
@@ -549,15 +573,18 @@ void ISAFN(op_st)(struct exec *x, const struct op *o, u32 mask) { access(x, o, m
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]) {
     addresses(x, o, d, ea);
 }
-bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 address) {
     if (!lane_allowed(x, o, d, lane, address)) return false;
     unsigned char *w = x->memory->written + (address - SIM_BASE);
     if (x->sanitize) check_written(x, o, d, lane, address);
     if (x->sanitize) memset(w, 1, d->width);
-    if (x->races_global && d->verb != MEM_ATOM) ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_UPDATE);
+    if (x->races_global && d->verb != MEM_ATOM)
+        ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_UPDATE);
     return true;
 }
-bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 offset) {
     if (!shared_allowed(x, o, d, lane, offset)) return false;
     if (!x->sanitize) return true;
     check_written_shared(x, o, d, lane, offset);
@@ -574,7 +601,8 @@ static bool atomic_written(const unsigned char *w, const s32 *rel, u32 mask, u32
     return all;
 }
 
-bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32], u32 mask) {
+bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space,
+                       const u64 ea[32], u32 mask) {
     s32 rel[32];
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
@@ -582,7 +610,8 @@ bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc
         ISAFN(pattern_count_far)(x->stats[stat], ea, mask, d->width);
         return false;
     }
-    bool one = m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+    bool one = m->shape == SHAPE_UNIFORM &&
+               (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
     (one ? count_aggregated : count)(x->stats[stat], m, (u32)base & 31, space, d->width);
     if (space == SPACE_SHARED) {
         if (!shared_fits(x, m, base, d->width)) return false;
@@ -593,7 +622,9 @@ bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc
         return true;
     }
     if (!global_fits(x, d, m, base, d->width)) return false;
-    bool written = !x->sanitize || x->memory->table[m->allocation].initialised || atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
-    if (written && x->races_global && d->verb != MEM_ATOM) ISAFN(race_global)(x, o, stat, m, base, d->width, RACE_UPDATE);
+    bool written = !x->sanitize || x->memory->table[m->allocation].initialised ||
+                   atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
+    if (written && x->races_global && d->verb != MEM_ATOM)
+        ISAFN(race_global)(x, o, stat, m, base, d->width, RACE_UPDATE);
     return written;
 }

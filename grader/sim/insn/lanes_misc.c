@@ -16,7 +16,8 @@ void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
 /* isspacep: aux is the mem_space asked for. */
 void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *A = at(x, o->src[0]);
-    static const u64 window[] = {[SPACE_SHARED] = SHARED_WINDOW, [SPACE_LOCAL] = LOCAL_WINDOW, [SPACE_PARAM] = PARAM_WINDOW};
+    static const u64 window[] = {
+        [SPACE_SHARED] = SHARED_WINDOW, [SPACE_LOCAL] = LOCAL_WINDOW, [SPACE_PARAM] = PARAM_WINDOW};
     bool global = o->aux == SPACE_GLOBAL || o->aux == SPACE_CONST;
     u64 base = global ? SIM_BASE : window[o->aux], bytes = global ? SIM_SPAN : WINDOW_BYTES;
     u32 bits = 0, *D = at(x, o->dst);
@@ -115,8 +116,9 @@ void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
     ACTIVE(mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
-            core_fault(x, SIM_FAULT_STACK, o, l, bytes[l], "takes %u bytes of stack by alloca, of which a thread has %u, %u in use", bytes[l],
-                         ALLOCA_BYTES, used[l]);
+            core_fault(x, SIM_FAULT_STACK, o, l, bytes[l],
+                       "takes %u bytes of stack by alloca, of which a thread has %u, %u in use", bytes[l], ALLOCA_BYTES,
+                       used[l]);
             continue;
         }
         used[l] = from + bytes[l];

@@ -33,35 +33,55 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 }
 
 /* Only the f32 rows admit .sat; for the others the test folds away. */
-#define SAT_STEP(mods)                                                                                       \
-    if ((mods) & MOD_SAT && o->flags & OPF_SAT) clamp_f32(x, o, mask)
+#define SAT_STEP(mods) \
+    if ((mods)&MOD_SAT && o->flags & OPF_SAT) clamp_f32(x, o, mask)
 
-#define SRC(i, T) const st_##T *P##i = at(x, o->src[i])
+#define SRC(i, T)    const st_##T *P##i = at(x, o->src[i])
 #define ARG(n, i, T) T n = (T)P##i[l]
 /* Where some lanes do not execute, all are computed beside the register, and those that do put into it afterwards.
  * Expressions are total, so that this does no harm, and it leaves the compiler no branch to turn into a select. */
-#define LOOP(TD, ARGS, expr)                                                                                 \
-    if (mask == ~0u) {                                                                                       \
-        LANES { ARGS; D[l] = WIDEN_##TD(TD)(expr); }                                                         \
-    } else {                                                                                                 \
-        st_##TD beside[32];                                                                                  \
-        LANES { ARGS; beside[l] = WIDEN_##TD(TD)(expr); }                                                    \
-        LANES D[l] = (mask >> l & 1) ? beside[l] : D[l];                                                     \
+#define LOOP(TD, ARGS, expr)                             \
+    if (mask == ~0u) {                                   \
+        LANES {                                          \
+            ARGS;                                        \
+            D[l] = WIDEN_##TD(TD)(expr);                 \
+        }                                                \
+    } else {                                             \
+        st_##TD beside[32];                              \
+        LANES {                                          \
+            ARGS;                                        \
+            beside[l] = WIDEN_##TD(TD)(expr);            \
+        }                                                \
+        LANES D[l] = (mask >> l & 1) ? beside[l] : D[l]; \
     }
-#define HEAD(id, TD)                                                                                         \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
+#define HEAD(id, TD)                                                     \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
         st_##TD *D = at(x, o->dst)
-#define TAIL(mods) SAT_STEP(mods); }
+#define TAIL(mods)  \
+    SAT_STEP(mods); \
+    }
 
-#define R1(id, name, mods, pipe, flops, TD, TA, expr)                                                        \
-    HEAD(id, TD); SRC(0, TA); LOOP(TD, ARG(a, 0, TA), expr) TAIL(mods)
-#define R2(id, name, mods, pipe, flops, TD, TA, TB, expr)                                                    \
-    HEAD(id, TD); SRC(0, TA); SRC(1, TB); LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB), expr) TAIL(mods)
-#define R3(id, name, mods, pipe, flops, TD, TA, TB, TC, expr)                                                \
-    HEAD(id, TD); SRC(0, TA); SRC(1, TB); SRC(2, TC);                                                        \
+#define R1(id, name, mods, pipe, flops, TD, TA, expr) \
+    HEAD(id, TD);                                     \
+    SRC(0, TA);                                       \
+    LOOP(TD, ARG(a, 0, TA), expr) TAIL(mods)
+#define R2(id, name, mods, pipe, flops, TD, TA, TB, expr) \
+    HEAD(id, TD);                                         \
+    SRC(0, TA);                                           \
+    SRC(1, TB);                                           \
+    LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB), expr) TAIL(mods)
+#define R3(id, name, mods, pipe, flops, TD, TA, TB, TC, expr) \
+    HEAD(id, TD);                                             \
+    SRC(0, TA);                                               \
+    SRC(1, TB);                                               \
+    SRC(2, TC);                                               \
     LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB); ARG(c, 2, TC), expr) TAIL(mods)
-#define R4(id, name, mods, pipe, flops, TD, TA, TB, TC, TE, expr)                                            \
-    HEAD(id, TD); SRC(0, TA); SRC(1, TB); SRC(2, TC); SRC(3, TE);                                            \
+#define R4(id, name, mods, pipe, flops, TD, TA, TB, TC, TE, expr) \
+    HEAD(id, TD);                                                 \
+    SRC(0, TA);                                                   \
+    SRC(1, TB);                                                   \
+    SRC(2, TC);                                                   \
+    SRC(3, TE);                                                   \
     LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB); ARG(c, 2, TC); ARG(e, 3, TE), expr) TAIL(mods)
 
 /* setp p|q, a, b, c: p = (a cmp b) op c, q = !(a cmp b) op c. aux: 0 none, 1 and, 2 or, 3 xor; imm flips c;
@@ -76,56 +96,70 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
     put_mask(x, o->dst, combine(p, o->aux, c), mask);
     if (o->src[3] != REF_NONE) put_mask(x, o->src[3], combine(q, o->aux, c), mask);
 }
-#define RP(id, name, mods, pipe, TA, TB, expr)                                                               \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
-        SRC(0, TA); SRC(1, TB);                                                                              \
-        u32 bits = 0;                                                                                        \
-        LANES { ARG(a, 0, TA); ARG(b, 1, TB); bits |= (expr) ? 1u << l : 0; }                                \
-        put_comparisons(x, o, bits, ~bits, mask);                                                            \
+#define RP(id, name, mods, pipe, TA, TB, expr)                           \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
+        SRC(0, TA);                                                      \
+        SRC(1, TB);                                                      \
+        u32 bits = 0;                                                    \
+        LANES {                                                          \
+            ARG(a, 0, TA);                                               \
+            ARG(b, 1, TB);                                               \
+            bits |= (expr) ? 1u << l : 0;                                \
+        }                                                                \
+        put_comparisons(x, o, bits, ~bits, mask);                        \
     }
 /* setp of two halves: p of the low ones, q of the high ones. */
-#define RP2(id, name, mods, pipe, compare)                                                                   \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
-        SRC(0, u32); SRC(1, u32);                                                                            \
-        u32 low = 0, high = 0;                                                                               \
-        LANES low |= compare((u16)P0[l], (u16)P1[l]) ? 1u << l : 0;                                          \
-        LANES high |= compare((u16)(P0[l] >> 16), (u16)(P1[l] >> 16)) ? 1u << l : 0;                         \
-        put_comparisons(x, o, low, high, mask);                                                              \
+#define RP2(id, name, mods, pipe, compare)                                           \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {             \
+        SRC(0, u32);                                                                 \
+        SRC(1, u32);                                                                 \
+        u32 low = 0, high = 0;                                                       \
+        LANES low |= compare((u16)P0[l], (u16)P1[l]) ? 1u << l : 0;                  \
+        LANES high |= compare((u16)(P0[l] >> 16), (u16)(P1[l] >> 16)) ? 1u << l : 0; \
+        put_comparisons(x, o, low, high, mask);                                      \
     }
-#define RT(id, name, pipe, TA, expr)                                                                         \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
-        SRC(0, TA);                                                                                          \
-        u32 bits = 0;                                                                                        \
-        LANES { ARG(a, 0, TA); bits |= (expr) ? 1u << l : 0; }                                               \
-        put_mask(x, o->dst, bits, mask);                                                                     \
+#define RT(id, name, pipe, TA, expr)                                     \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
+        SRC(0, TA);                                                      \
+        u32 bits = 0;                                                    \
+        LANES {                                                          \
+            ARG(a, 0, TA);                                               \
+            bits |= (expr) ? 1u << l : 0;                                \
+        }                                                                \
+        put_mask(x, o->dst, bits, mask);                                 \
     }
-#define RM(id, name, nsrc, expr)                                                                             \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
+#define RM(id, name, nsrc, expr)                                                                                     \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {                                             \
         u32 a = mask_at(x, o->src[0]) ^ (u32)o->imm, b = nsrc > 1 ? mask_at(x, o->src[1]) ^ (u32)(o->imm >> 32) : 0; \
-        (void)b;                                                                                             \
-        put_mask(x, o->dst, expr, mask);                                                                     \
+        (void)b;                                                                                                     \
+        put_mask(x, o->dst, expr, mask);                                                                             \
     }
-#define RS(id, name, T)                                                                                      \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
-        T *D = at(x, o->dst);                                                                                \
-        SRC(0, T); SRC(1, T);                                                                                \
-        u32 p = mask_at(x, o->src[2]) ^ (u32)o->imm;                                                         \
-        STORE_LANES(D, mask, p >> l & 1 ? P0[l] : P1[l]);                                                    \
+#define RS(id, name, T)                                                  \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
+        T *D = at(x, o->dst);                                            \
+        SRC(0, T);                                                       \
+        SRC(1, T);                                                       \
+        u32 p = mask_at(x, o->src[2]) ^ (u32)o->imm;                     \
+        STORE_LANES(D, mask, p >> l & 1 ? P0[l] : P1[l]);                \
     }
 /* The carry flag is a predicate of its own: src[3]. `k` is what comes in, bit `bits` of the sum what goes out. */
-#define RC(id, name, pipe, takes, gives, T, W, bits, expr)                                                   \
-    void ISAFN(op_##id)(struct exec *x, const struct op *o, u32 mask) {                                      \
-        st_##T *D = at(x, o->dst);                                                                           \
-        SRC(0, T); SRC(1, T); SRC(2, T);                                                                     \
-        u32 in = takes ? mask_at(x, o->src[3]) : 0, out = 0;                                                 \
-        for (int l = 0; l < 32; l++) {                                                                       \
-            ARG(a, 0, T); ARG(b, 1, T); ARG(c, 2, T);                                                        \
-            W k = in >> l & 1, sum = expr;                                                                   \
-            (void)c;                                                                                         \
-            D[l] = (mask >> l & 1) ? (T)sum : D[l];                                                          \
-            out |= (u32)(sum >> bits & 1) << l;                                                              \
-        }                                                                                                    \
-        if (gives) put_mask(x, o->src[3], out, mask);                                                        \
+#define RC(id, name, pipe, takes, gives, T, W, bits, expr)               \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
+        st_##T *D = at(x, o->dst);                                       \
+        SRC(0, T);                                                       \
+        SRC(1, T);                                                       \
+        SRC(2, T);                                                       \
+        u32 in = takes ? mask_at(x, o->src[3]) : 0, out = 0;             \
+        for (int l = 0; l < 32; l++) {                                   \
+            ARG(a, 0, T);                                                \
+            ARG(b, 1, T);                                                \
+            ARG(c, 2, T);                                                \
+            W k = in >> l & 1, sum = expr;                               \
+            (void)c;                                                     \
+            D[l] = (mask >> l & 1) ? (T)sum : D[l];                      \
+            out |= (u32)(sum >> bits & 1) << l;                          \
+        }                                                                \
+        if (gives) put_mask(x, o->src[3], out, mask);                    \
     }
 #define RL(id, name, pipe, text)
 #define RX(id, name, kind, pipe, text)

@@ -10,19 +10,31 @@ typedef unsigned __int128 u128;
 typedef __int128 s128;
 
 INLINE f32 f32_of(u32 bits) {
-    union { u32 bits; f32 value; } v = {.bits = bits};
+    union {
+        u32 bits;
+        f32 value;
+    } v = {.bits = bits};
     return v.value;
 }
 INLINE u32 bits_of(f32 value) {
-    union { f32 value; u32 bits; } v = {.value = value};
+    union {
+        f32 value;
+        u32 bits;
+    } v = {.value = value};
     return v.bits;
 }
 INLINE f64 f64_of(u64 bits) {
-    union { u64 bits; f64 value; } v = {.bits = bits};
+    union {
+        u64 bits;
+        f64 value;
+    } v = {.bits = bits};
     return v.value;
 }
 INLINE u64 bits64_of(f64 value) {
-    union { f64 value; u64 bits; } v = {.value = value};
+    union {
+        f64 value;
+        u64 bits;
+    } v = {.value = value};
     return v.bits;
 }
 
@@ -162,11 +174,11 @@ INLINE f64 flushed_f64(f64 v) {
 }
 /* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and keeps its sign. */
 INLINE f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
-#define FMA_f32 __builtin_fmaf
-#define FMA_f64 __builtin_fma
-#define SQRT_f32 __builtin_sqrtf
-#define SQRT_f64 __builtin_sqrt
-#define IS_NEGATIVE(v) _Generic((v), f32: ((s32)bits_of((f32)(v)) < 0), f64: ((s64)bits64_of((f64)(v)) < 0))
+#define FMA_f32        __builtin_fmaf
+#define FMA_f64        __builtin_fma
+#define SQRT_f32       __builtin_sqrtf
+#define SQRT_f64       __builtin_sqrt
+#define IS_NEGATIVE(v) _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
 /* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
 INLINE f32 min_f32(f32 a, f32 b) {
     f32 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
@@ -193,17 +205,19 @@ INLINE f32 nan_max_f32(f32 a, f32 b) { return (a != a) | (b != b) ? f32_of(0x7ff
 /* .xorsign.abs: of the magnitudes, with the exclusive or of the signs. */
 INLINE f32 absolute(f32 a) { return zeroed(f32_of(bits_of(a) & 0x7fffffffu)); }
 INLINE f32 negative(f32 a) { return zeroed(f32_of(bits_of(a) ^ 0x80000000u)); }
-INLINE f32 xor_sign(f32 v, f32 a, f32 b) { return v != v ? v : f32_of((bits_of(v) & 0x7fffffffu) | ((bits_of(a) ^ bits_of(b)) & 0x80000000u)); }
+INLINE f32 xor_sign(f32 v, f32 a, f32 b) {
+    return v != v ? v : f32_of((bits_of(v) & 0x7fffffffu) | ((bits_of(a) ^ bits_of(b)) & 0x80000000u));
+}
 INLINE f64 rni_f64(f64 v) { return __builtin_rint(v); } /* the environment rounds to nearest even here */
 INLINE f64 rzi_f64(f64 v) { return __builtin_trunc(v); }
 INLINE f64 rmi_f64(f64 v) { return __builtin_floor(v); }
 INLINE f64 rpi_f64(f64 v) { return __builtin_ceil(v); }
 /* Clamping: the comparison is false for NaN, which then takes the last branch. It becomes 0, or where the operand or the
  * result has 64 bits, 1 and as many zeroes as fit (PTX ISA, "cvt"). */
-#define TO_NARROW(T, low, high, bits)                                                                        \
-    INLINE T to_##T(f64 v, bool from_f64) {                                                                  \
-        f64 nan = from_f64 ? 0x1p##bits : 0.0;                                                               \
-        return (T)(s64)(v > (low) ? (v < (high) ? v : (high)) : (v == v ? (low) : nan));                     \
+#define TO_NARROW(T, low, high, bits)                                                    \
+    INLINE T to_##T(f64 v, bool from_f64) {                                              \
+        f64 nan = from_f64 ? 0x1p##bits : 0.0;                                           \
+        return (T)(s64)(v > (low) ? (v < (high) ? v : (high)) : (v == v ? (low) : nan)); \
     }
 TO_NARROW(u8, 0.0, 255.0, 7)
 TO_NARROW(s8, -128.0, 127.0, 7)
@@ -233,5 +247,5 @@ INLINE bool test_bits(u64 magnitude, u64 infinity, u64 smallest_normal, int what
     default: return magnitude < smallest_normal && magnitude;
     }
 }
-#define TESTP_f32(a, what) test_bits((a) & 0x7fffffffu, 0x7f800000u, 0x00800000u, what)
+#define TESTP_f32(a, what) test_bits((a)&0x7fffffffu, 0x7f800000u, 0x00800000u, what)
 #define TESTP_f64(a, what) test_bits((a) & ~(1ull << 63), 0x7ffull << 52, 1ull << 52, what)

@@ -13,17 +13,17 @@ enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED };
 struct allocation {
     uint64_t start, size; /* start: offset from SIM_BASE */
     uint8_t state;
-    bool constant;        /* kernels may not write */
-    bool module;          /* a module's variable: sim_reset keeps it and restores its value */
-    bool watched;         /* the launch at hand may change it: races are looked for (insn/roots.c) */
-    bool initialised;     /* every byte is known to be written: the shadow need not be read */
-    uint32_t serial;      /* order of allocation, for reports */
+    bool constant;    /* kernels may not write */
+    bool module;      /* a module's variable: sim_reset keeps it and restores its value */
+    bool watched;     /* the launch at hand may change it: races are looked for (insn/roots.c) */
+    bool initialised; /* every byte is known to be written: the shadow need not be read */
+    uint32_t serial;  /* order of allocation, for reports */
     char name[48];
 };
 
 struct memory {
     unsigned char *bytes;
-    unsigned char *written; /* same indexing as bytes */
+    unsigned char *written;   /* same indexing as bytes */
     struct allocation *table; /* sorted by start; freed ones stay until their place is reused */
     unsigned count, capacity;
     uint64_t limit, used, next_serial;

@@ -82,7 +82,8 @@ uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) {
     if (m->count == m->capacity) m->table = xrealloc(m->table, (m->capacity = m->capacity * 2 + 16) * sizeof *m->table);
     if (i < m->count) memmove(m->table + i + 1, m->table + i, (m->count - i) * sizeof *m->table);
     m->count++;
-    m->table[i] = (struct allocation){.start = at, .size = bytes, .serial = (uint32_t)m->next_serial++, .watched = true};
+    m->table[i] =
+        (struct allocation){.start = at, .size = bytes, .serial = (uint32_t)m->next_serial++, .watched = true};
     snprintf(m->table[i].name, sizeof m->table[i].name, "%s", name ? name : "");
     m->used += bytes;
     clear_written(m, at, bytes);

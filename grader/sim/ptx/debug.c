@@ -32,10 +32,8 @@ struct loc_extra {
 void ptx_skip_pragma(struct parser *p) {
     ptx_next(p);
     do
-        if (p->tok.kind != TOKEN_STRING)
-            ptx_fail_expected(p, "a string after .pragma");
-        else
-            ptx_next(p);
+        if (p->tok.kind != TOKEN_STRING) ptx_fail_expected(p, "a string after .pragma");
+        else ptx_next(p);
     while (ptx_accept(p, ','));
     ptx_expect(p, ';', "';' after .pragma");
 }
@@ -110,8 +108,7 @@ static uint32_t add_loc(struct parser *p, struct ptx_loc loc, struct loc_extra e
 static uint32_t find_caller(struct parser *p, struct place at) {
     struct loc_slot *slot = p->loc_room ? slot_of(p->loc_table, p->loc_room, at) : NULL;
     if (slot && slot->function_number == p->function_number) return slot->loc;
-    return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL},
-                   (struct loc_extra){.label = NULL});
+    return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL}, (struct loc_extra){.label = NULL});
 }
 
 static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_extra *extra) {
@@ -175,10 +172,8 @@ void ptx_parse_section(struct parser *p) {
     bool strings = ptx_at_word(p, ".debug_str");
     ptx_next(p);
     ptx_expect(p, '{', "'{' after the section's name");
-    if (strings)
-        parse_debug_str(p);
-    else
-        skip_section(p);
+    if (strings) parse_debug_str(p);
+    else skip_section(p);
     ptx_expect(p, '}', "'}' at the end of the section");
 }
 
@@ -196,8 +191,7 @@ void ptx_finish_debug(struct parser *p) {
     for (unsigned i = 0; i < m->nlocs; i++) {
         uint64_t label = extra[i].label ? extra[i].label->debug_offset : 0;
         if (m->locs[i].file >= m->nfiles) m->locs[i].file = 0;
-        if (label && extra[i].addend < bytes - (label - 1))
-            m->locs[i].function = strings + label - 1 + extra[i].addend;
+        if (label && extra[i].addend < bytes - (label - 1)) m->locs[i].function = strings + label - 1 + extra[i].addend;
     }
 }
 

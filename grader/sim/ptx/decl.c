@@ -9,15 +9,10 @@ enum { MAX_RANGE = 16 << 20, MAX_ALIGN = 1 << 16 };
 static const struct {
     const char *spelling;
     enum ptx_space space;
-} spaces[] = {{".reg", PTX_REG},
-              {".param", PTX_PARAM},
-              {".shared", PTX_SHARED},
-              {".local", PTX_LOCAL},
-              {".global", PTX_GLOBAL},
-              {".const", PTX_CONST},
-              {".shared::cta", PTX_SHARED},
-              {".param::func", PTX_PARAM},
-              {".param::entry", PTX_PARAM}};
+} spaces[] = {
+    {".reg", PTX_REG},           {".param", PTX_PARAM}, {".shared", PTX_SHARED},      {".local", PTX_LOCAL},
+    {".global", PTX_GLOBAL},     {".const", PTX_CONST}, {".shared::cta", PTX_SHARED}, {".param::func", PTX_PARAM},
+    {".param::entry", PTX_PARAM}};
 
 static enum ptx_space space_at(const struct parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_SPACE;
@@ -41,7 +36,7 @@ enum ptx_type ptx_expect_type(struct parser *p) {
     if (type == PTX_NO_TYPE) {
         if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "a type");
         ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "'%.*s' is no type that the simulated GPU knows",
-             (int)(p->tok.n > 40 ? 40 : p->tok.n), p->tok.s);
+                 (int)(p->tok.n > 40 ? 40 : p->tok.n), p->tok.s);
     }
     ptx_next(p);
     return type;
@@ -61,14 +56,10 @@ static void parse_attribute(struct parser *p, struct ptx_var *v) {
     do {
         if (ptx_at_word(p, ".managed")) v->is_managed = true;
         if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "')' after the attribute");
-        if (ptx_accept(p, '('))
-            open++;
-        else if (p->tok.kind == ')' && open)
-            open--, ptx_next(p);
-        else if (open)
-            ptx_next(p);
-        else
-            ptx_fail_expected(p, "'(' after .attribute");
+        if (ptx_accept(p, '(')) open++;
+        else if (p->tok.kind == ')' && open) open--, ptx_next(p);
+        else if (open) ptx_next(p);
+        else ptx_fail_expected(p, "'(' after .attribute");
     } while (open);
 }
 
@@ -76,20 +67,13 @@ static void parse_attribute(struct parser *p, struct ptx_var *v) {
 static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
-        if (ptx_accept_word(p, ".align"))
-            v->align = expect_alignment(p);
-        else if (ptx_accept_word(p, ".attribute"))
-            parse_attribute(p, v);
-        else if (ptx_accept_word(p, ".ptr"))
-            v->ptr = true;
-        else if (v->ptr && ptx_at_space(p))
-            ptx_next(p);
-        else if (ptx_accept_word(p, ".v2"))
-            *lanes = 2;
-        else if (ptx_accept_word(p, ".v4"))
-            *lanes = 4;
-        else
-            v->type = ptx_expect_type(p);
+        if (ptx_accept_word(p, ".align")) v->align = expect_alignment(p);
+        else if (ptx_accept_word(p, ".attribute")) parse_attribute(p, v);
+        else if (ptx_accept_word(p, ".ptr")) v->ptr = true;
+        else if (v->ptr && ptx_at_space(p)) ptx_next(p);
+        else if (ptx_accept_word(p, ".v2")) *lanes = 2;
+        else if (ptx_accept_word(p, ".v4")) *lanes = 4;
+        else v->type = ptx_expect_type(p);
     }
     if (v->type == PTX_NO_TYPE) ptx_fail_expected(p, "a type");
 }
@@ -107,10 +91,8 @@ static void parse_dimensions(struct parser *p, struct shape *shape) {
         if (shape->ndims == MAX_DIMS)
             ptx_fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported", MAX_DIMS);
         uint64_t dim = 0;
-        if (p->tok.kind != ']')
-            dim = ptx_expect_uint(p, "an array size", MAX_BYTES);
-        else if (shape->ndims)
-            ptx_fail_expected(p, "the size of this dimension");
+        if (p->tok.kind != ']') dim = ptx_expect_uint(p, "an array size", MAX_BYTES);
+        else if (shape->ndims) ptx_fail_expected(p, "the size of this dimension");
         shape->dims[shape->ndims++] = dim;
         ptx_expect(p, ']', "']' after the array size");
     }
@@ -198,7 +180,7 @@ static void parse_register(struct parser *p, enum ptx_type type) {
     char last = name->s[name->n - 1];
     if (last >= '0' && last <= '9')
         ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
-             "a register range whose name ends in a digit ('%.200s<') is not supported", name->s);
+                 "a register range whose name ends in a digit ('%.200s<') is not supported", name->s);
     ptx_bind_range(p, name, (uint32_t)ptx_expect_uint(p, "the number of registers", MAX_RANGE), type);
     ptx_expect(p, '>', "'>' after the number of registers");
 }
@@ -216,8 +198,7 @@ void ptx_parse_registers(struct parser *p) {
 
 static void parse_formal(struct parser *p) {
     struct ptx_var v = {.space = space_at(p)};
-    if (v.space != PTX_PARAM && v.space != PTX_REG)
-        ptx_fail_expected(p, "a parameter, starting with .param or .reg");
+    if (v.space != PTX_PARAM && v.space != PTX_REG) ptx_fail_expected(p, "a parameter, starting with .param or .reg");
     ptx_next(p);
     unsigned lanes;
     struct shape shape;

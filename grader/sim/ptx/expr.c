@@ -9,23 +9,16 @@ enum { MAX_PARENTHESES = 32, LOWEST = 1, TIMES = 6 };
 /* The binary operator at the token, and how tightly it binds; 0 for none. `<<` and `>>` are two tokens. */
 static int precedence(const struct parser *p) {
     switch (p->tok.kind) {
-    case '|':
-        return 1;
-    case '^':
-        return 2;
-    case '&':
-        return 3;
+    case '|': return 1;
+    case '^': return 2;
+    case '&': return 3;
     case '<':
-    case '>':
-        return p->at < p->end && *p->at == p->tok.kind ? 4 : 0;
+    case '>': return p->at < p->end && *p->at == p->tok.kind ? 4 : 0;
     case '+':
-    case '-':
-        return 5;
+    case '-': return 5;
     case '*':
-    case '/':
-        return TIMES;
-    default:
-        return 0;
+    case '/': return TIMES;
+    default: return 0;
     }
 }
 
@@ -39,30 +32,14 @@ static uint64_t divide(struct parser *p, struct constant a, struct constant b, b
 static struct constant apply(struct parser *p, int op, struct constant a, struct constant b) {
     struct constant r = {.is_unsigned = a.is_unsigned || b.is_unsigned};
     switch (op) {
-    case '|':
-        r.value = a.value | b.value;
-        break;
-    case '^':
-        r.value = a.value ^ b.value;
-        break;
-    case '&':
-        r.value = a.value & b.value;
-        break;
-    case '+':
-        r.value = a.value + b.value;
-        break;
-    case '-':
-        r.value = a.value - b.value;
-        break;
-    case '*':
-        r.value = a.value * b.value;
-        break;
-    case '/':
-        r.value = divide(p, a, b, r.is_unsigned);
-        break;
-    case '<':
-        r.value = b.value < 64 ? a.value << b.value : 0;
-        break;
+    case '|': r.value = a.value | b.value; break;
+    case '^': r.value = a.value ^ b.value; break;
+    case '&': r.value = a.value & b.value; break;
+    case '+': r.value = a.value + b.value; break;
+    case '-': r.value = a.value - b.value; break;
+    case '*': r.value = a.value * b.value; break;
+    case '/': r.value = divide(p, a, b, r.is_unsigned); break;
+    case '<': r.value = b.value < 64 ? a.value << b.value : 0; break;
     default:
         if (b.value > 63) b.value = 63;
         r.value = a.is_unsigned ? a.value >> b.value : (uint64_t)((int64_t)a.value >> b.value);

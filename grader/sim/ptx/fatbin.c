@@ -66,23 +66,20 @@ static size_t read_entry(const uint8_t *entries, size_t size, size_t at, struct 
 
 static bool is_better(const struct entry *x, const struct entry *best, unsigned max_sm) {
     if (!best->payload) return true;
-    if (x->arch == best->arch)
-        return (best->flags & FLAG_ONE_ARCHITECTURE) && !(x->flags & FLAG_ONE_ARCHITECTURE);
+    if (x->arch == best->arch) return (best->flags & FLAG_ONE_ARCHITECTURE) && !(x->flags & FLAG_ONE_ARCHITECTURE);
     bool x_fits = x->arch <= max_sm, best_fits = best->arch <= max_sm;
     if (x_fits != best_fits) return x_fits;
     return x_fits ? x->arch > best->arch : x->arch < best->arch;
 }
 
-static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struct entry *best,
-                     struct err *e) {
+static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struct entry *best, struct err *e) {
     unsigned others = 0, arch = 0;
     struct entry x;
     *best = (struct entry){.payload = NULL};
     for (size_t at = 0, end; at < size; at = end) {
         end = read_entry(entries, size, at, &x);
         if (!end)
-            return err_set(e, ERR_INPUT,
-                           "the fat binary is damaged: entry at offset %zu reaches past its end", at);
+            return err_set(e, ERR_INPUT, "the fat binary is damaged: entry at offset %zu reaches past its end", at);
         if (x.kind == KIND_PTX) {
             if (is_better(&x, best, max_sm)) *best = x;
         } else {
@@ -92,11 +89,10 @@ static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struc
     }
     if (best->payload) return true;
     if (others)
-        return err_set(
-            e, ERR_UNSUPPORTED,
-            "the program holds code for sm_%u only, and no PTX: built for a real architecture only; "
-            "build it with -gencode arch=compute_90,code=compute_90",
-            arch);
+        return err_set(e, ERR_UNSUPPORTED,
+                       "the program holds code for sm_%u only, and no PTX: built for a real architecture only; "
+                       "build it with -gencode arch=compute_90,code=compute_90",
+                       arch);
     return err_set(e, ERR_INPUT, "the fat binary is empty");
 }
 
@@ -105,17 +101,14 @@ static bool decompress(const struct entry *x, char *out, struct err *e) {
     if (x->flags & FLAG_ZSTD) {
         got = ZSTD_decompress(out, x->text_bytes, x->payload, x->compressed);
         if (ZSTD_isError(got))
-            return err_set(e, ERR_INPUT, "the fat binary is damaged: zstd says \"%s\"",
-                           ZSTD_getErrorName(got));
+            return err_set(e, ERR_INPUT, "the fat binary is damaged: zstd says \"%s\"", ZSTD_getErrorName(got));
     } else {
         int n = LZ4_decompress_safe((const char *)x->payload, out, (int)x->compressed, (int)x->text_bytes);
-        if (n < 0)
-            return err_set(e, ERR_INPUT, "the fat binary is damaged: its LZ4 data is invalid at byte %d", -n);
+        if (n < 0) return err_set(e, ERR_INPUT, "the fat binary is damaged: its LZ4 data is invalid at byte %d", -n);
         got = (size_t)n;
     }
     if (got != x->text_bytes)
-        return err_set(e, ERR_INPUT,
-                       "the fat binary is damaged: its PTX has %zu bytes where %llu are announced", got,
+        return err_set(e, ERR_INPUT, "the fat binary is damaged: its PTX has %zu bytes where %llu are announced", got,
                        (unsigned long long)x->text_bytes);
     return true;
 }
@@ -130,8 +123,8 @@ static bool check_sizes(const struct entry *x, struct err *e) {
     if (packed && x->compressed > x->bytes)
         return err_set(e, ERR_INPUT, "the fat binary is damaged: its compressed PTX reaches past its entry");
     if (bytes > PTX_MAX_TEXT || x->compressed > PTX_MAX_TEXT)
-        return err_set(e, ERR_LIMIT, "the PTX of %llu bytes is too long (at most %d)",
-                       (unsigned long long)bytes, PTX_MAX_TEXT);
+        return err_set(e, ERR_LIMIT, "the PTX of %llu bytes is too long (at most %d)", (unsigned long long)bytes,
+                       PTX_MAX_TEXT);
     return true;
 }
 
@@ -140,10 +133,8 @@ static const char *extract(struct arena *a, const struct entry *x, size_t *n, st
     bool packed = x->flags & (FLAG_ZSTD | FLAG_LZ4);
     size_t bytes = packed ? x->text_bytes : x->bytes;
     char *text = arena_alloc(a, bytes + 1);
-    if (!packed)
-        memcpy(text, x->payload, bytes);
-    else if (!decompress(x, text, e))
-        return NULL;
+    if (!packed) memcpy(text, x->payload, bytes);
+    else if (!decompress(x, text, e)) return NULL;
     while (bytes && !text[bytes - 1]) bytes--;
     *n = bytes;
     return text;
@@ -160,8 +151,7 @@ const char *ptx_from_fatbin(struct arena *a, const void *image, size_t size, uns
     size_t header = little(s + FILE_HEADER_BYTES_U16, 2);
     uint64_t bytes = little(s + FILE_ENTRIES_BYTES_U64, 8);
     if (header < FILE_HEADER || header > size || bytes > size - header) {
-        err_set(e, ERR_INPUT,
-                "the fat binary is damaged: it announces %llu bytes of entries, and %zu are there",
+        err_set(e, ERR_INPUT, "the fat binary is damaged: it announces %llu bytes of entries, and %zu are there",
                 (unsigned long long)bytes, size - FILE_HEADER);
         return NULL;
     }

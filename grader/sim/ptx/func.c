@@ -16,37 +16,26 @@ static struct ptx_func *function_named(struct parser *p, struct name *name) {
 /* `128`, `16, 8` or `4, 4, 4`; what is left out is 1. */
 static void parse_extent(struct parser *p, unsigned out[3]) {
     out[0] = (unsigned)ptx_expect_uint(p, "a number of threads or blocks", UINT32_MAX);
-    for (int i = 1; i < 3; i++)
-        out[i] = ptx_accept(p, ',') ? (unsigned)ptx_expect_uint(p, "a number", UINT32_MAX) : 1;
+    for (int i = 1; i < 3; i++) out[i] = ptx_accept(p, ',') ? (unsigned)ptx_expect_uint(p, "a number", UINT32_MAX) : 1;
 }
 
 static bool parse_tuning(struct parser *p, struct ptx_func *f) {
-    if (ptx_accept_word(p, ".maxntid"))
-        parse_extent(p, f->maxntid);
-    else if (ptx_accept_word(p, ".reqntid"))
-        parse_extent(p, f->reqntid);
-    else if (ptx_accept_word(p, ".reqnctapercluster"))
-        parse_extent(p, f->reqnctapercluster);
+    if (ptx_accept_word(p, ".maxntid")) parse_extent(p, f->maxntid);
+    else if (ptx_accept_word(p, ".reqntid")) parse_extent(p, f->reqntid);
+    else if (ptx_accept_word(p, ".reqnctapercluster")) parse_extent(p, f->reqnctapercluster);
     else if (ptx_accept_word(p, ".minnctapersm"))
         f->minnctapersm = (unsigned)ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (ptx_accept_word(p, ".maxnctapersm"))
-        ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (ptx_accept_word(p, ".maxnctapersm")) ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
     else if (ptx_accept_word(p, ".maxnreg"))
         f->maxnreg = (unsigned)ptx_expect_uint(p, "a number of registers", UINT32_MAX);
     else if (ptx_accept_word(p, ".maxclusterrank"))
         f->maxclusterrank = (unsigned)ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (ptx_accept_word(p, ".explicitcluster"))
-        f->explicit_cluster = true;
-    else if (ptx_accept_word(p, ".blocksareclusters"))
-        return true;
-    else if (ptx_accept_word(p, ".abi_preserve"))
-        ptx_expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (ptx_accept_word(p, ".abi_preserve_control"))
-        ptx_expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (ptx_accept_word(p, ".noreturn"))
-        f->noreturn = true;
-    else
-        return false;
+    else if (ptx_accept_word(p, ".explicitcluster")) f->explicit_cluster = true;
+    else if (ptx_accept_word(p, ".blocksareclusters")) return true;
+    else if (ptx_accept_word(p, ".abi_preserve")) ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".abi_preserve_control")) ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".noreturn")) f->noreturn = true;
+    else return false;
     return true;
 }
 
@@ -97,12 +86,9 @@ static void parse_call_targets(struct parser *p, struct ptx_table *t) {
 }
 
 static void parse_label(struct parser *p, struct name *name) {
-    if (ptx_accept_word(p, ".callprototype"))
-        parse_prototype(p, new_table(p, name));
-    else if (ptx_accept_word(p, ".branchtargets"))
-        parse_branch_targets(p, new_table(p, name));
-    else if (ptx_accept_word(p, ".calltargets"))
-        parse_call_targets(p, new_table(p, name));
+    if (ptx_accept_word(p, ".callprototype")) parse_prototype(p, new_table(p, name));
+    else if (ptx_accept_word(p, ".branchtargets")) parse_branch_targets(p, new_table(p, name));
+    else if (ptx_accept_word(p, ".calltargets")) parse_call_targets(p, new_table(p, name));
     else {
         ptx_bind(p, name, BIND_LABEL, p->depth)->index = (uint32_t)p->insns.n;
         return;
@@ -135,9 +121,7 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
     return ptx_intern(p, text, n)->s;
 }
 
-static bool at_call(const struct name *opcode) {
-    return !strcmp(opcode->s, "call") || !strncmp(opcode->s, "call.", 5);
-}
+static bool at_call(const struct name *opcode) { return !strcmp(opcode->s, "call") || !strncmp(opcode->s, "call.", 5); }
 
 static void finish_insn(struct parser *p, struct ptx_insn insn, struct name *name) {
     if (name->n > 200 || name->s[0] == '%')
@@ -152,41 +136,26 @@ static void parse_instruction(struct parser *p) {
     bool guarded = ptx_accept(p, '@');
     if (guarded) parse_guard(p, &insn);
     struct name *name = ptx_expect_name(p, "an instruction");
-    if (!guarded && ptx_accept(p, ':'))
-        parse_label(p, name);
-    else
-        finish_insn(p, insn, name);
+    if (!guarded && ptx_accept(p, ':')) parse_label(p, name);
+    else finish_insn(p, insn, name);
 }
 
 static void parse_directive(struct parser *p) {
-    if (ptx_at_word(p, ".loc"))
-        ptx_parse_loc(p);
-    else if (ptx_at_word(p, ".reg"))
-        ptx_parse_registers(p);
-    else if (ptx_at_space(p))
-        ptx_parse_variables(p, (struct linkage){.is_extern = false});
-    else if (ptx_at_word(p, ".pragma"))
-        ptx_skip_pragma(p);
-    else if (ptx_at_word(p, ".file"))
-        ptx_parse_file(p);
-    else if (ptx_accept_word(p, ".extern"))
-        ptx_parse_variables(p, (struct linkage){.is_extern = true});
-    else
-        ptx_fail_expected(p, "a statement");
+    if (ptx_at_word(p, ".loc")) ptx_parse_loc(p);
+    else if (ptx_at_word(p, ".reg")) ptx_parse_registers(p);
+    else if (ptx_at_space(p)) ptx_parse_variables(p, (struct linkage){.is_extern = false});
+    else if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
+    else if (ptx_at_word(p, ".file")) ptx_parse_file(p);
+    else if (ptx_accept_word(p, ".extern")) ptx_parse_variables(p, (struct linkage){.is_extern = true});
+    else ptx_fail_expected(p, "a statement");
 }
 
 static void parse_statement(struct parser *p) {
     switch (p->tok.kind) {
     case TOKEN_IDENT:
-    case '@':
-        parse_instruction(p);
-        break;
-    case TOKEN_DIRECTIVE:
-        parse_directive(p);
-        break;
-    case ';':
-        ptx_next(p);
-        break;
+    case '@': parse_instruction(p); break;
+    case TOKEN_DIRECTIVE: parse_directive(p); break;
+    case ';': ptx_next(p); break;
     case '{':
         ptx_open_block(p);
         ptx_next(p);
@@ -197,9 +166,8 @@ static void parse_statement(struct parser *p) {
         break;
     case TOKEN_END:
         ptx_fail(p, p->blocks[p->depth].line, ERR_INPUT,
-             "this block is never closed: expected '}' before the end of the text");
-    default:
-        ptx_fail_expected(p, "a statement");
+                 "this block is never closed: expected '}' before the end of the text");
+    default: ptx_fail_expected(p, "a statement");
     }
 }
 
@@ -207,10 +175,8 @@ static void bind_formals(struct parser *p, struct ptx_var *formals, unsigned n) 
     for (unsigned i = 0; i < n; i++) {
         struct name *name = ptx_intern(p, formals[i].name, strlen(formals[i].name));
         if (!strcmp(name->s, "_")) continue;
-        if (formals[i].space == PTX_REG)
-            ptx_add_reg(p, name, formals[i].type, p->depth);
-        else
-            ptx_bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
+        if (formals[i].space == PTX_REG) ptx_add_reg(p, name, formals[i].type, p->depth);
+        else ptx_bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
     }
 }
 
@@ -268,10 +234,8 @@ void ptx_parse_function(struct parser *p, struct linkage linkage, bool is_entry)
     struct ptx_func *f = function_named(p, ptx_expect_name(p, "a function's name"));
     if (p->tok.kind == '(') head.params = ptx_parse_formals(p, &head.nparams);
     while (p->tok.kind == TOKEN_DIRECTIVE) {
-        if (ptx_at_word(p, ".pragma"))
-            ptx_skip_pragma(p);
-        else if (!parse_tuning(p, &head))
-            ptx_fail_expected(p, "';' or '{' after the function's head");
+        if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
+        else if (!parse_tuning(p, &head)) ptx_fail_expected(p, "';' or '{' after the function's head");
     }
     bool body = p->tok.kind == '{';
     if (body && f->has_body) ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
@@ -304,7 +268,7 @@ void ptx_resolve_aliases(struct parser *p) {
         struct ptx_func *f = alias[i].name->func, *target = alias[i].target->func;
         if (!target || !target->has_body || f->has_body)
             ptx_fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'", alias[i].name->s,
-                 alias[i].target->s);
+                     alias[i].target->s);
         struct ptx_func old = *f;
         *f = *target;
         f->name = old.name;

@@ -40,10 +40,8 @@ static double as_double(const struct token *t) {
 static uint64_t bits_of(double d, unsigned size) {
     uint64_t bits = 0;
     float f = (float)d;
-    if (size == 4)
-        memcpy(&bits, &f, 4);
-    else
-        memcpy(&bits, &d, 8);
+    if (size == 4) memcpy(&bits, &f, 4);
+    else memcpy(&bits, &d, 8);
     return bits;
 }
 
@@ -95,7 +93,7 @@ static struct piece parse_masked(struct parser *p, struct target *t, uint64_t ma
     while (shift < 8 && mask >> 8 * shift != ones && (mask >> 8 * shift & 0xff) == 0) shift++;
     if (shift == 8 || mask >> 8 * shift != ones)
         ptx_fail(p, line, ERR_INPUT, "the mask 0x%llX does not select %u whole bytes of the address",
-             (unsigned long long)mask, t->size);
+                 (unsigned long long)mask, t->size);
     ptx_expect(p, '(', "'(' after the mask");
     struct piece piece = parse_symbol(p);
     ptx_expect(p, ')', "')' after the masked symbol");
@@ -118,8 +116,7 @@ static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
         return;
     }
     if (piece.shift)
-        ptx_fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone",
-             piece.reloc.symbol);
+        ptx_fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone", piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->size;
     *push(p, &p->values, struct ptx_reloc) = piece.reloc;
@@ -145,10 +142,8 @@ static void parse_element(struct parser *p, struct target *t) {
     struct token number = p->tok;
     if (number.kind == TOKEN_INT || number.kind == TOKEN_FLOAT) {
         ptx_next(p);
-        if (number.kind == TOKEN_INT && p->tok.kind == '(')
-            add_reloc(p, t, parse_masked(p, t, number.value));
-        else
-            store(t, number_bits(p, t->v->type, &number, negative));
+        if (number.kind == TOKEN_INT && p->tok.kind == '(') add_reloc(p, t, parse_masked(p, t, number.value));
+        else store(t, number_bits(p, t->v->type, &number, negative));
     } else if (number.kind == TOKEN_IDENT && !negative) {
         add_reloc(p, t, parse_symbol(p));
     } else {
@@ -161,12 +156,10 @@ static void parse_element(struct parser *p, struct target *t) {
 static void parse_list(struct parser *p, struct target *t, unsigned level) {
     uint64_t stride = t->strides[level], start = t->at, limit = stride ? start + stride : UINT64_MAX;
     while (p->tok.kind != '}') {
-        if (t->at >= limit)
-            ptx_fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
+        if (t->at >= limit) ptx_fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
         if (p->tok.kind != '{') {
             parse_element(p, t);
-        } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] ||
-                   (t->at - start) % t->strides[level + 1]) {
+        } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] || (t->at - start) % t->strides[level + 1]) {
             ptx_fail_expected(p, "a value, not an inner list");
         } else {
             ptx_next(p);
@@ -186,8 +179,7 @@ static void prepare(struct parser *p, struct target *t) {
     for (unsigned i = n; i--;) t->strides[i] = t->strides[i + 1] * t->shape->dims[i];
     t->elements = t->strides[0];
     if (!t->elements && n > 1)
-        ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
-             "an initialised array of several dimensions needs its first size");
+        ptx_fail(p, p->last_line, ERR_UNSUPPORTED, "an initialised array of several dimensions needs its first size");
     if (t->v->bytes > MAX_ONE)
         ptx_fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
     p->initialised_bytes += t->v->bytes;
@@ -205,8 +197,7 @@ static void finish(struct parser *p, struct target *t) {
     for (size_t i = 0; i < p->values.n; i++) {
         const struct ptx_reloc *r = (struct ptx_reloc *)p->values.data + i;
         if (r->size != 4 && r->size != 8)
-            ptx_fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size,
-                 r->symbol);
+            ptx_fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size, r->symbol);
     }
     t->v->nrelocs = (unsigned)p->values.n;
     t->v->relocs = keep(p, &p->values, struct ptx_reloc);
@@ -216,12 +207,9 @@ void ptx_parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *sh
     struct target t = {.v = v, .shape = shape, .size = ptx_type_bytes(v->type)};
     p->values.n = 0;
     prepare(p, &t);
-    if (ptx_accept(p, '{'))
-        parse_list(p, &t, 0);
-    else if (shape->ndims)
-        ptx_fail_expected(p, "'{' before the initial values");
-    else
-        parse_element(p, &t);
+    if (ptx_accept(p, '{')) parse_list(p, &t, 0);
+    else if (shape->ndims) ptx_fail_expected(p, "'{' before the initial values");
+    else parse_element(p, &t);
     finish(p, &t);
 }
 
@@ -230,5 +218,5 @@ void ptx_check_relocs(struct parser *p) {
     for (size_t i = 0; i < p->reloc_checks.n; i++)
         if (!check[i].symbol->var && !check[i].symbol->func)
             ptx_fail(p, check[i].line, ERR_INPUT, "the initial value names '%.200s', which is not declared",
-                 check[i].symbol->s);
+                     check[i].symbol->s);
 }

@@ -29,9 +29,7 @@ static const uint8_t classes[256] = {
     ['%'] = CLASS_START,
 };
 
-static bool is(char c, uint8_t class) {
-    return classes[(uint8_t)c] & class;
-}
+static bool is(char c, uint8_t class) { return classes[(uint8_t)c] & class; }
 
 void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...) {
     char text[768];
@@ -45,10 +43,8 @@ void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *f
 
 /* Up to 40 characters of the token, so that a message stays a line. */
 static void describe(const struct token *t, char out[64]) {
-    if (t->kind == TOKEN_END)
-        snprintf(out, 64, "the end of the text");
-    else
-        snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
+    if (t->kind == TOKEN_END) snprintf(out, 64, "the end of the text");
+    else snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
 }
 
 void ptx_fail_expected(struct parser *p, const char *what) {
@@ -119,8 +115,7 @@ static bool lex_float_bits(struct parser *p) {
         char d = p->at[2 + i];
         bits = bits << 4 | (uint64_t)(d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
     }
-    if (i < digits)
-        ptx_fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits, p->at[1]);
+    if (i < digits) ptx_fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits, p->at[1]);
     p->tok.kind = TOKEN_FLOAT;
     p->tok.type = c == 'f' ? PTX_F32 : PTX_F64;
     p->tok.value = bits;
@@ -180,8 +175,7 @@ static void lex_integer(struct parser *p) {
     uint64_t value = 0;
     bool overflow = false;
     for (; s < p->end && digit_of(*s) < base; s++)
-        overflow |=
-            __builtin_mul_overflow(value, base, &value) | __builtin_add_overflow(value, digit_of(*s), &value);
+        overflow |= __builtin_mul_overflow(value, base, &value) | __builtin_add_overflow(value, digit_of(*s), &value);
     bool empty = s == first && base != 8, is_unsigned = s < p->end && (*s == 'U' || *s == 'u');
     s += is_unsigned;
     if (empty || (s < p->end && is(*s, CLASS_WORD)))
@@ -212,10 +206,8 @@ void ptx_next(struct parser *p) {
         lex_string(p);
         return;
     }
-    if (is(c, CLASS_START))
-        lex_word(p, TOKEN_IDENT);
-    else if (c == '.' && more && is(p->at[1], CLASS_START))
-        lex_word(p, TOKEN_DIRECTIVE);
+    if (is(c, CLASS_START)) lex_word(p, TOKEN_IDENT);
+    else if (c == '.' && more && is(p->at[1], CLASS_START)) lex_word(p, TOKEN_DIRECTIVE);
     else if (is(c, CLASS_DIGIT) || (c == '.' && more && is(p->at[1], CLASS_DIGIT))) {
         if (!lex_float_bits(p) && !lex_decimal(p)) lex_integer(p);
     } else if (strchr("(){}[]<>,;:@!+-|=*/~&^", c) && c) {
@@ -253,7 +245,7 @@ uint64_t ptx_expect_uint(struct parser *p, const char *what, uint64_t limit) {
     uint64_t value = p->tok.value;
     if (value > limit)
         ptx_fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what, (unsigned long long)value,
-             (unsigned long long)limit);
+                 (unsigned long long)limit);
     ptx_next(p);
     return value;
 }

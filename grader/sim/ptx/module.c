@@ -5,8 +5,7 @@
 
 static unsigned digits(const char **s, const char *end) {
     unsigned value = 0;
-    for (; *s < end && **s >= '0' && **s <= '9' && value < 1000; (*s)++)
-        value = value * 10 + (unsigned)(**s - '0');
+    for (; *s < end && **s >= '0' && **s <= '9' && value < 1000; (*s)++) value = value * 10 + (unsigned)(**s - '0');
     return value;
 }
 
@@ -37,50 +36,32 @@ static void parse_address_size(struct parser *p) {
 static struct linkage parse_linkage(struct parser *p) {
     struct linkage l = {.is_extern = false};
     for (;;) {
-        if (ptx_accept_word(p, ".extern"))
-            l.is_extern = true;
-        else if (ptx_accept_word(p, ".visible"))
-            l.is_visible = true;
-        else if (ptx_accept_word(p, ".weak"))
-            l.is_weak = true;
-        else if (ptx_accept_word(p, ".common"))
-            l.is_common = true;
-        else
-            return l;
+        if (ptx_accept_word(p, ".extern")) l.is_extern = true;
+        else if (ptx_accept_word(p, ".visible")) l.is_visible = true;
+        else if (ptx_accept_word(p, ".weak")) l.is_weak = true;
+        else if (ptx_accept_word(p, ".common")) l.is_common = true;
+        else return l;
     }
 }
 
 static void parse_definition(struct parser *p) {
     struct linkage linkage = parse_linkage(p);
-    if (ptx_at_word(p, ".func"))
-        ptx_parse_function(p, linkage, false);
-    else if (ptx_at_word(p, ".entry"))
-        ptx_parse_function(p, linkage, true);
-    else if (ptx_at_space(p))
-        ptx_parse_variables(p, linkage);
-    else
-        ptx_fail_expected(p, "a function, an entry or a variable");
+    if (ptx_at_word(p, ".func")) ptx_parse_function(p, linkage, false);
+    else if (ptx_at_word(p, ".entry")) ptx_parse_function(p, linkage, true);
+    else if (ptx_at_space(p)) ptx_parse_variables(p, linkage);
+    else ptx_fail_expected(p, "a function, an entry or a variable");
 }
 
 static void parse_top(struct parser *p) {
-    if (ptx_at_word(p, ".version"))
-        parse_version(p);
-    else if (ptx_at_word(p, ".target"))
-        parse_target(p);
-    else if (ptx_at_word(p, ".address_size"))
-        parse_address_size(p);
-    else if (ptx_at_word(p, ".file"))
-        ptx_parse_file(p);
-    else if (ptx_at_word(p, ".loc"))
-        ptx_parse_loc(p);
-    else if (ptx_at_word(p, ".section"))
-        ptx_parse_section(p);
-    else if (ptx_at_word(p, ".pragma"))
-        ptx_skip_pragma(p);
-    else if (ptx_at_word(p, ".alias"))
-        ptx_parse_alias(p);
-    else if (!ptx_accept(p, ';'))
-        parse_definition(p);
+    if (ptx_at_word(p, ".version")) parse_version(p);
+    else if (ptx_at_word(p, ".target")) parse_target(p);
+    else if (ptx_at_word(p, ".address_size")) parse_address_size(p);
+    else if (ptx_at_word(p, ".file")) ptx_parse_file(p);
+    else if (ptx_at_word(p, ".loc")) ptx_parse_loc(p);
+    else if (ptx_at_word(p, ".section")) ptx_parse_section(p);
+    else if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
+    else if (ptx_at_word(p, ".alias")) ptx_parse_alias(p);
+    else if (!ptx_accept(p, ';')) parse_definition(p);
 }
 
 static void finish_module(struct parser *p) {

@@ -95,8 +95,7 @@ struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind 
         ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is declared twice in one block", name->s);
     struct binding *b = ptx_get(p, &p->scratch, sizeof *b);
     struct block *block = &p->blocks[depth];
-    *b = (struct binding){
-        .kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
+    *b = (struct binding){.kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
     name->local = b;
     block->bindings = b;
     return b;
@@ -111,8 +110,7 @@ struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type t
 
 void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type) {
     if (name->range && name->range->depth == p->depth)
-        ptx_fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block",
-             name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block", name->s);
     struct reg_range *r = ptx_get(p, &p->scratch, sizeof *r);
     struct block *block = &p->blocks[p->depth];
     *r = (struct reg_range){name->range, block->ranges, name, p->depth, count, type};
@@ -133,8 +131,7 @@ void ptx_open_block(struct parser *p) {
     p->blocks[++p->depth] = (struct block){.line = p->tok.line};
 }
 
-void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
-               struct ptx_operand *operand) {
+void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand) {
     struct fixup *x = ptx_get(p, &p->scratch, sizeof *x);
     *x = (struct fixup){p->blocks[p->depth].fixups, name, line, target, operand};
     p->blocks[p->depth].fixups = x;
@@ -144,8 +141,7 @@ void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t 
 static bool resolve(struct parser *p, struct fixup *x) {
     struct binding *b = x->name->local;
     if (!b || b->depth != p->depth) return false;
-    if (b->kind == BIND_TABLE && x->operand)
-        x->operand->kind = PTX_OP_TABLE;
+    if (b->kind == BIND_TABLE && x->operand) x->operand->kind = PTX_OP_TABLE;
     else if (b->kind != BIND_LABEL)
         ptx_fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
     *x->target = b->index;
@@ -157,8 +153,7 @@ static void close_fixups(struct parser *p, struct block *block) {
         following = x->next;
         if (resolve(p, x)) continue;
         if (p->depth == 1)
-            ptx_fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function",
-                 x->name->s);
+            ptx_fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function", x->name->s);
         x->next = p->blocks[p->depth - 1].fixups;
         p->blocks[p->depth - 1].fixups = x;
     }

@@ -26,8 +26,7 @@ static struct ptx_operand parse_items(struct parser *p, int close, unsigned nest
     ptx_expect(p, close, close == '}' ? "'}' after the vector's items" : "')' after the list's items");
     list.nitems = (unsigned)(p->operands.n - base);
     list.items = ptx_get(p, p->arena, list.nitems * sizeof list);
-    if (list.nitems)
-        memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
+    if (list.nitems) memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
     p->operands.n = base;
     return list;
 }
@@ -55,8 +54,7 @@ static int64_t parse_offset(struct parser *p) {
         bool negative = p->tok.kind == '-';
         ptx_next(p);
         int64_t term = (int64_t)ptx_parse_product(p).value;
-        if (negative ? __builtin_sub_overflow(offset, term, &offset)
-                     : __builtin_add_overflow(offset, term, &offset))
+        if (negative ? __builtin_sub_overflow(offset, term, &offset) : __builtin_add_overflow(offset, term, &offset))
             ptx_fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
     }
     return offset;
@@ -90,8 +88,8 @@ static struct ptx_operand module_operand(struct parser *p, struct name *name, un
     op.name = name->s;
     if (name->func) return op;
     if (name->prefix && name->prefix->range)
-        ptx_fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'",
-             name->s, name->prefix->s, name->prefix->range->count);
+        ptx_fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'", name->s,
+                 name->prefix->s, name->prefix->range->count);
     if (name->s[0] == '%') return op;
     if (nesting) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
     return label_operand(name);
@@ -121,7 +119,7 @@ static struct ptx_operand parse_address(struct parser *p) {
         struct ptx_operand base = parse_named(p, 1);
         if (base.kind != PTX_OP_REG && base.kind != PTX_OP_VAR)
             ptx_fail(p, p->last_line, ERR_INPUT,
-                 "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
+                     "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
         address.reg = base.reg;
         address.var = base.var;
         address.type = base.type;
@@ -157,25 +155,17 @@ static int parse_second(struct parser *p) {
 static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
     struct ptx_operand op;
     switch (p->tok.kind) {
-    case '{':
-        return parse_items(p, '}', nesting);
-    case '(':
-        return p->in_call ? parse_items(p, ')', nesting) : parse_immediate(p);
-    case '[':
-        return parse_address(p);
-    case '!':
-        return parse_negated(p);
+    case '{': return parse_items(p, '}', nesting);
+    case '(': return p->in_call ? parse_items(p, ')', nesting) : parse_immediate(p);
+    case '[': return parse_address(p);
+    case '!': return parse_negated(p);
     case '-':
     case '+':
     case '~':
     case TOKEN_INT:
-    case TOKEN_FLOAT:
-        return parse_immediate(p);
-    case TOKEN_IDENT:
-        op = parse_word(p, nesting);
-        break;
-    default:
-        ptx_fail_expected(p, "an operand");
+    case TOKEN_FLOAT: return parse_immediate(p);
+    case TOKEN_IDENT: op = parse_word(p, nesting); break;
+    default: ptx_fail_expected(p, "an operand");
     }
     if (p->tok.kind == '|') {
         if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK) ptx_fail_expected(p, "',' or ';' after the operand");

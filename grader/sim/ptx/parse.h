@@ -135,8 +135,7 @@ struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type t
 struct binding *ptx_find_local(struct parser *p, struct name *name);
 void ptx_open_block(struct parser *p);
 void ptx_close_block(struct parser *p);
-void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
-               struct ptx_operand *operand);
+void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand);
 
 /* memory.c: zeroed memory of the caller's arena or of the scratch arena.
  * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec. */
@@ -150,7 +149,7 @@ void *ptx_vec_keep(struct parser *p, struct vec *v, size_t item);
 struct linkage {
     bool is_extern, is_visible, is_weak, is_common;
 };
-bool ptx_at_space(const struct parser *p); /* at .global, .const, .shared, .local, .param */
+bool ptx_at_space(const struct parser *p);                          /* at .global, .const, .shared, .local, .param */
 void ptx_parse_variables(struct parser *p, struct linkage linkage); /* at module scope or in a function */
 void ptx_parse_registers(struct parser *p);
 struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */

@@ -18,15 +18,14 @@
 enum ptx_space { PTX_NO_SPACE, PTX_REG, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM };
 
 /* X(enumerator, spelling, bytes in a register or in memory) */
-#define PTX_TYPES(X)                                                                                         \
-    X(PTX_PRED, "pred", 1)                                                                                   \
-    X(PTX_B8, "b8", 1) X(PTX_U8, "u8", 1) X(PTX_S8, "s8", 1)                                                 \
-    X(PTX_B16, "b16", 2) X(PTX_U16, "u16", 2) X(PTX_S16, "s16", 2) X(PTX_F16, "f16", 2)                      \
-    X(PTX_BF16, "bf16", 2)                                                                                   \
-    X(PTX_B32, "b32", 4) X(PTX_U32, "u32", 4) X(PTX_S32, "s32", 4) X(PTX_F32, "f32", 4)                      \
-    X(PTX_F16X2, "f16x2", 4) X(PTX_BF16X2, "bf16x2", 4) X(PTX_TF32, "tf32", 4)                               \
-    X(PTX_B64, "b64", 8) X(PTX_U64, "u64", 8) X(PTX_S64, "s64", 8) X(PTX_F64, "f64", 8)                      \
-    X(PTX_B128, "b128", 16)
+#define PTX_TYPES(X)                                                                                               \
+    X(PTX_PRED, "pred", 1)                                                                                         \
+    X(PTX_B8, "b8", 1)                                                                                             \
+    X(PTX_U8, "u8", 1)                                                                                             \
+    X(PTX_S8, "s8", 1) X(PTX_B16, "b16", 2) X(PTX_U16, "u16", 2) X(PTX_S16, "s16", 2) X(PTX_F16, "f16", 2)         \
+        X(PTX_BF16, "bf16", 2) X(PTX_B32, "b32", 4) X(PTX_U32, "u32", 4) X(PTX_S32, "s32", 4) X(PTX_F32, "f32", 4) \
+            X(PTX_F16X2, "f16x2", 4) X(PTX_BF16X2, "bf16x2", 4) X(PTX_TF32, "tf32", 4) X(PTX_B64, "b64", 8)        \
+                X(PTX_U64, "u64", 8) X(PTX_S64, "s64", 8) X(PTX_F64, "f64", 8) X(PTX_B128, "b128", 16)
 
 enum ptx_type {
     PTX_NO_TYPE,
@@ -54,8 +53,8 @@ struct ptx_var {
     const char *name;
     enum ptx_space space;
     enum ptx_type type;
-    unsigned align;  /* bytes; the type's own where the text gives none */
-    uint64_t bytes;  /* of the whole variable, arrays and vectors included; 0 for `extern .shared x[]` */
+    unsigned align; /* bytes; the type's own where the text gives none */
+    uint64_t bytes; /* of the whole variable, arrays and vectors included; 0 for `extern .shared x[]` */
     bool is_extern, is_visible, is_weak;
     const uint8_t *init; /* `bytes` bytes, or NULL for zero */
     struct ptx_reloc *relocs;
@@ -85,25 +84,25 @@ enum ptx_operand_kind {
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    enum ptx_type type;       /* of an immediate: PTX_S64, PTX_U64, PTX_F32, PTX_F64; of a reg: its own type */
-    bool negated;             /* !%p */
-    bool complement;          /* -x of a register operand never occurs in PTX; kept false */
-    int reg;                  /* index into the function's regs, -1 where absent */
-    int second;               /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for `|_` */
-    uint64_t value;           /* immediate */
-    int64_t offset;           /* address or var offset */
+    enum ptx_type type; /* of an immediate: PTX_S64, PTX_U64, PTX_F32, PTX_F64; of a reg: its own type */
+    bool negated;       /* !%p */
+    bool complement;    /* -x of a register operand never occurs in PTX; kept false */
+    int reg;            /* index into the function's regs, -1 where absent */
+    int second;         /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for `|_` */
+    uint64_t value;     /* immediate */
+    int64_t offset;     /* address or var offset */
     const struct ptx_var *var;
-    const char *name;         /* special register or function */
-    uint32_t target;          /* label */
+    const char *name; /* special register or function */
+    uint32_t target;  /* label */
     struct ptx_operand *items;
     unsigned nitems;
 };
 
 /* Where an instruction came from. Index 0 of a module's table means unknown. */
 struct ptx_loc {
-    uint32_t file;       /* index into module->files, by the number in `.file N "..."` */
+    uint32_t file; /* index into module->files, by the number in `.file N "..."` */
     uint32_t line, column;
-    uint32_t inlined_at; /* index of the caller's loc, 0 = not inlined; always below the loc's own index */
+    uint32_t inlined_at;  /* index of the caller's loc, 0 = not inlined; always below the loc's own index */
     const char *function; /* name of the inlined function as the compiler mangled it, where given, else NULL */
 };
 
@@ -111,8 +110,8 @@ struct ptx_insn {
     const char *opcode; /* whole, such as "ld.global.nc.v4.f32" */
     int guard;          /* register of @p, -1 = none */
     bool guard_negated;
-    uint32_t loc;       /* index into module->locs */
-    uint32_t ptx_line;  /* line of the PTX text, from 1 */
+    uint32_t loc;      /* index into module->locs */
+    uint32_t ptx_line; /* line of the PTX text, from 1 */
     struct ptx_operand *operands;
     unsigned noperands;
 };

@@ -14,12 +14,8 @@ static const struct {
 
 enum { TYPES = sizeof types / sizeof *types };
 
-const char *ptx_type_name(enum ptx_type t) {
-    return (unsigned)t < TYPES ? types[t].name : "none";
-}
-unsigned ptx_type_bytes(enum ptx_type t) {
-    return (unsigned)t < TYPES ? types[t].bytes : 0;
-}
+const char *ptx_type_name(enum ptx_type t) { return (unsigned)t < TYPES ? types[t].name : "none"; }
+unsigned ptx_type_bytes(enum ptx_type t) { return (unsigned)t < TYPES ? types[t].bytes : 0; }
 
 enum ptx_type ptx_type_of(const char *s, size_t n) {
     for (unsigned t = PTX_NO_TYPE + 1; t < TYPES; t++)

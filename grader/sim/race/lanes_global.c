@@ -25,15 +25,9 @@
 #define TRUTH(condition) ((condition) ? ~0u : 0u)
 
 /* The note is of this tick, by another warp or by several. */
-static inline u32 clashes(u32 note, u32 mine) {
-    return TRUTH((note ^ mine) - 1 < RACE_TICK - 1);
-}
-static inline u32 join_stamp(u32 old, u32 mine) {
-    return mine | (clashes(old, mine) & RACE_MANY_WARPS);
-}
-static inline u16 join_block(u16 old, u16 me) {
-    return old == 0 || old == me ? me : RACE_MANY_BLOCKS;
-}
+static inline u32 clashes(u32 note, u32 mine) { return TRUTH((note ^ mine) - 1 < RACE_TICK - 1); }
+static inline u32 join_stamp(u32 old, u32 mine) { return mine | (clashes(old, mine) & RACE_MANY_WARPS); }
+static inline u16 join_block(u16 old, u16 me) { return old == 0 || old == me ? me : RACE_MANY_BLOCKS; }
 
 struct granules {
     u64 first;
@@ -88,8 +82,7 @@ static u32 note_updates(struct race_plane *p, struct granules at, u16 me, u32 mi
 
 static u32 stores_clash(struct race_plane *p, struct granules at, u16 me, u32 mine) {
     const u16 *u = p->update + at.first;
-    const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first,
-              *updated = p->updated + at.first;
+    const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first, *updated = p->updated + at.first;
     u32 soon = 0, bad = 0;
     for (u32 i = 0; i < at.n; i++) soon |= clashes(wrote[i], mine);
     for (u32 i = 0; p->reads && i < at.n; i++) soon |= clashes(was_read[i], mine);
@@ -112,9 +105,7 @@ static inline void note_one(struct race_plane *p, u64 g, u16 value, u16 me, u32 
     p->value[g] = value;
 }
 
-static inline u16 hash_word(u32 v) {
-    return (u16)((v * 0x9e3779b1u) >> 16);
-}
+static inline u16 hash_word(u32 v) { return (u16)((v * 0x9e3779b1u) >> 16); }
 
 /* A word of each lane, side by side. */
 static void note_row(struct race_plane *p, u64 granule, const u32 *values, u16 me) {
@@ -131,8 +122,8 @@ static void note_row(struct race_plane *p, u64 granule, const u32 *values, u16 m
     p->raced |= bad;
 }
 
-static void note_words(struct race_plane *p, const void *reg, const struct mem_desc *d,
-                       const struct mem_memo *m, u64 offset, u16 me) {
+static void note_words(struct race_plane *p, const void *reg, const struct mem_desc *d, const struct mem_memo *m,
+                       u64 offset, u16 me) {
     u32 bad = 0;
     for (u32 word = 0; word < d->width / 4u; word++) ACTIVE(m->mask) {
             u32 v = d->reg_bytes == 8 ? (u32)(((const u64 *)reg)[l] >> 32 * word) : ((const u32 *)reg)[l];
@@ -141,26 +132,22 @@ static void note_words(struct race_plane *p, const void *reg, const struct mem_d
     p->raced |= bad;
 }
 
-static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_desc *d,
-                       const struct mem_memo *m, u64 offset, u16 me) {
+static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_desc *d, const struct mem_memo *m,
+                       u64 offset, u16 me) {
     u32 bad = 0;
-    for (u32 byte = 0; byte < d->width; byte++)
-        ACTIVE(m->mask)
-        note_one(p, offset + (u64)(s64)m->relative[l] + byte, reg[l * d->reg_bytes + byte], me, &bad);
+    for (u32 byte = 0; byte < d->width; byte++) ACTIVE(m->mask)
+    note_one(p, offset + (u64)(s64)m->relative[l] + byte, reg[l * d->reg_bytes + byte], me, &bad);
     p->raced |= bad;
 }
 
-static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset,
-                        u16 me) {
+static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset, u16 me) {
     struct race_plane *p = x->worker->plane;
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
         const void *reg = at(x, d->reg[e]);
-        if (x->worker->launch->global_shift == 0)
-            note_bytes(p, reg, d, m, offset, me);
+        if (x->worker->launch->global_shift == 0) note_bytes(p, reg, d, m, offset, me);
         else if (m->shape == SHAPE_DENSE && d->count == 1 && d->width == 4 && d->reg_bytes == 4)
             note_row(p, offset >> 2, reg, me);
-        else
-            note_words(p, reg, d, m, offset, me);
+        else note_words(p, reg, d, m, offset, me);
     }
 }
 

@@ -31,7 +31,8 @@ static inline u32 kind_of(u32 stamp) { return stamp >> 16 & 7; }
 /* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
 static inline u32 unordered(u32 theirs, u32 mine) {
     u32 diff = theirs ^ mine, kind = theirs & 7u << 16;
-    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0),
+        same_warp = TRUTH((diff & 0xf800) == 0);
     u32 one = TRUTH(kind == RACE_ONE << 16) | TRUTH(kind == RACE_ATOMIC_ONE << 16);
     u32 many_warps = TRUTH(kind == RACE_WARPS << 16) | TRUTH(kind == RACE_ATOMIC_WARPS << 16);
     u32 warp_ordered = same_warp & ~many_warps & TRUTH((diff & 63) != 0);
@@ -45,7 +46,8 @@ static inline bool is_atomic(u32 stamp) { return kind_of(stamp) >= RACE_ATOMIC_O
  * as much. */
 static inline u32 join_read(u32 old, u32 mine) {
     u32 diff = old ^ mine, kind = old & 7u << 16;
-    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0), same_warp = TRUTH((diff & 0xf800) == 0);
+    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0),
+        same_warp = TRUTH((diff & 0xf800) == 0);
     u32 warps = TRUTH(kind == RACE_WARPS << 16) | ~same_warp, same_step = TRUTH((diff & 63) == 0);
     u32 lanes = ~(same_thread & TRUTH(kind == RACE_ONE << 16)) & ~warps & same_step;
     return mine | (same_interval & ((warps & RACE_WARPS << 16) | (lanes & RACE_LANES << 16)));
@@ -65,24 +67,31 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
     const u32 *dim = x->worker->launch->request->block;
     u64 offset = granule << x->worker->launch->shared_shift;
     u32 thread = theirs >> 6 & 1023, kind = kind_of(theirs);
-    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE, i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
+    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE,
+         i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
     char who[64] = "other threads", where[128];
     if (thread != x->warp->index * 32 + lane)
-        snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1], one ? "" : " and others");
+        snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1],
+                 thread / dim[0] / dim[1], one ? "" : " and others");
     place_shared(x->worker->launch, offset, where, sizeof where);
     core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s with no barrier between",
-                 i_read ? "reads" : "writes", where, who, they_wrote ? "wrote" : "read");
+               i_read ? "reads" : "writes", where, who, they_wrote ? "wrote" : "read");
 }
 
 /* The thread of the stamp is a lane that runs in step with this one. */
-static bool in_step(const struct exec *x, u32 stamp) { return (stamp >> 11 & 31) == x->warp->index && (x->active >> (stamp >> 6 & 31) & 1); }
+static bool in_step(const struct exec *x, u32 stamp) {
+    return (stamp >> 11 & 31) == x->warp->index && (x->active >> (stamp >> 6 & 31) & 1);
+}
 
 /* One granule of one lane. */
 static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
-    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE, strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
+    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE,
+         strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
     bool after_write = unordered(*w, mine) && !(strong && is_atomic(*w)), after_read = !read && unordered(*r, mine);
-    if ((after_write || after_read) && t->access == RACE_WRITE && race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared)) return;
+    if ((after_write || after_read) && t->access == RACE_WRITE &&
+        race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
+        return;
     if (after_write || after_read) report_shared(x, t, lane, granule, after_write ? *w : *r, after_write);
     if (t->access == RACE_READ) *r = join_read(*r, mine);
     else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine);
@@ -93,7 +102,8 @@ static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 gran
 static void shared_slow(struct exec *x, const struct touch *t, u32 byte, u32 bytes) {
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask)
-    for (u64 from = t->base + byte + (u64)(s64)t->rel[l], g = from >> shift; g <= (from + bytes - 1) >> shift; g++) shared_one(x, t, l, g);
+    for (u64 from = t->base + byte + (u64)(s64)t->rel[l], g = from >> shift; g <= (from + bytes - 1) >> shift; g++)
+        shared_one(x, t, l, g);
 }
 
 /* Whether a lane sees what another thread left for it. `always`: even one in step, which an atomic does. */
@@ -157,7 +167,8 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
 
 /* Lanes that read one word: one stamp for all. */
 static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, mine = my_stamp(x, (u32)__builtin_ctz(mask));
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
+        mine = my_stamp(x, (u32)__builtin_ctz(mask));
     if (*w >> 19 == mine >> 19) return false;
     bool others = *r >> 19 == mine >> 19 && (kind_of(*r) == RACE_WARPS || (*r >> 11 & 31) != (mine >> 11 & 31));
     u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : kind_of(join_read(*r, mine));
@@ -165,8 +176,8 @@ static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
     return true;
 }
 
-void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span,
-                        enum race_access access) {
+void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask,
+                        u32 span, enum race_access access) {
     struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
     bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE;
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;

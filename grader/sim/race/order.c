@@ -19,8 +19,7 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     const struct block *b = x->block;
     if (!block) return false;
     if (block != race_block(b)) return stamp / RACE_TICK >= b->acquired;
-    return stamp / RACE_TICK >= b->tick &&
-           ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
+    return stamp / RACE_TICK >= b->tick && ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
 }
 
 /* A lane looks at what another thread may have left for it. From another block: all that came before is
@@ -32,32 +31,27 @@ static void observe(struct exec *x, u64 granule) {
     u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
     bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
     if ((wrote && w == me) || (updated && u == me)) race_next_interval(b, x->worker->launch);
-    if ((wrote && w != me) || (updated && u != me))
-        b->acquired = b->tick = race_next_tick(b, x->worker->launch);
+    if ((wrote && w != me) || (updated && u != me)) b->acquired = b->tick = race_next_tick(b, x->worker->launch);
 }
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
                    const char *did) {
-    static const char *const verbs[] = {
-        [RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates"};
+    static const char *const verbs[] = {[RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates"};
     bool inside = block == race_block(x->block);
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     char where[256], who[64];
     memory_describe(x->memory, address, 1, where, sizeof where);
-    if (!inside)
-        race_block_name(x->worker->launch, block, who, sizeof who);
-    else if (stamp & RACE_MANY_WARPS)
-        snprintf(who, sizeof who, "other warps of the block");
-    else
-        snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
+    if (!inside) race_block_name(x->worker->launch, block, who, sizeof who);
+    else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
+    else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
     core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
-                 "%s memory %s, which %s %s with no %s between", verbs[t->access], where, who, did,
-                 inside ? "barrier" : "order");
+               "%s memory %s, which %s %s with no %s between", verbs[t->access], where, who, did,
+               inside ? "barrier" : "order");
 }
 
 /* True if it was told. */
-static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule, const u16 *blocks,
-                    const u32 *stamps, const char *did) {
+static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule, const u16 *blocks, const u32 *stamps,
+                    const char *did) {
     if (!unordered(x, blocks[granule], stamps[granule])) return false;
     report(x, t, lane, granule, blocks[granule], stamps[granule], did);
     return true;
@@ -75,9 +69,7 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
     bool before = unordered(x, p->write[granule], p->wrote[granule]) ||
                   unordered(x, p->read[granule], p->was_read[granule]) ||
                   unordered(x, p->update[granule], p->updated[granule]);
-    if (before &&
-        race_changes_nothing(x, t, lane, granule, x->worker->launch->global_shift, x->memory->bytes))
-        return;
+    if (before && race_changes_nothing(x, t, lane, granule, x->worker->launch->global_shift, x->memory->bytes)) return;
     if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
         !compare(x, t, lane, granule, p->update, p->updated, "updated"))
         compare(x, t, lane, granule, p->read, p->was_read, "read");
@@ -88,12 +80,8 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
 static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     struct race_plane *p = x->worker->plane;
     switch (t->access) {
-    case RACE_OBSERVE:
-        observe(x, granule);
-        break;
-    case RACE_WRITE:
-        write_one(x, t, lane, granule);
-        break;
+    case RACE_OBSERVE: observe(x, granule); break;
+    case RACE_WRITE: write_one(x, t, lane, granule); break;
     case RACE_READ:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->update, p->updated, "updated");
@@ -104,8 +92,7 @@ static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
             compare(x, t, lane, granule, p->read, p->was_read, "read");
         note(x, granule, p->update, p->updated);
         break;
-    case RACE_EXCHANGE:
-        break; /* race_ordered_exchange */
+    case RACE_EXCHANGE: break; /* race_ordered_exchange */
     }
 }
 

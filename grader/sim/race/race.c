@@ -18,13 +18,11 @@
 enum { PAGE = 4096, KEPT_TICKS = 64 << 20 /* bytes of a plane that stay in memory */ };
 
 /* A plane of `bytes` for each byte that an address can reach. */
-static size_t plane_bytes(const struct sim *s, size_t bytes) {
-    return memory_span(&s->memory) * bytes;
-}
+static size_t plane_bytes(const struct sim *s, size_t bytes) { return memory_span(&s->memory) * bytes; }
 
 static void *plane(const struct sim *s, size_t bytes) {
-    void *p = mmap(NULL, plane_bytes(s, bytes), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(NULL, plane_bytes(s, bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) return NULL;
     madvise(p, plane_bytes(s, bytes), MADV_HUGEPAGE); /* they are walked through, not sampled */
     return p;
@@ -92,10 +90,8 @@ bool race_open(struct launch *l) {
 /* Zeroes [low, high) of a plane, outside of which it is zero. Pages are given back rather than cleared. */
 static void clear(void *base, u64 low, u64 high) {
     u8 *p = base;
-    if (high - low < 64 * PAGE)
-        memset(p + low, 0, high - low);
-    else
-        madvise(p + low / PAGE * PAGE, (high + PAGE - 1) / PAGE * PAGE - low / PAGE * PAGE, MADV_DONTNEED);
+    if (high - low < 64 * PAGE) memset(p + low, 0, high - low);
+    else madvise(p + low / PAGE * PAGE, (high + PAGE - 1) / PAGE * PAGE - low / PAGE * PAGE, MADV_DONTNEED);
 }
 
 static void close_plane(struct race_plane *p, u32 shift) {
@@ -125,9 +121,7 @@ void race_forget_ticks(struct race_plane *p, const struct launch *l) {
 
 /* ---- races between blocks ---- */
 
-static u16 join(u16 a, u16 b) {
-    return !a || a == b ? b : !b ? a : RACE_MANY_BLOCKS;
-}
+static u16 join(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLOCKS; }
 
 /* Who wrote the granule, over all workers. */
 static u16 writers(const struct launch *l, u64 granule) {
@@ -185,8 +179,7 @@ static bool suspicious(const struct launch *l, u64 granule, u32 n) {
 
 static bool touches(const struct launch *l, u32 stat, u64 offset) {
     for (u32 i = 0; i < l->nworkers; i++)
-        if (l->workers[i].plane->touched[stat].low <= offset &&
-            offset < l->workers[i].plane->touched[stat].high)
+        if (l->workers[i].plane->touched[stat].low <= offset && offset < l->workers[i].plane->touched[stat].high)
             return true;
     return false;
 }
@@ -283,9 +276,7 @@ void race_report(struct launch *l, struct sim_result *out) {
 
 /* ---- races within a block ---- */
 
-static const u8 *register_at(const struct exec *x, ref r) {
-    return x->base[r >> 30] + (r & 0x3fffffff);
-}
+static const u8 *register_at(const struct exec *x, ref r) { return x->base[r >> 30] + (r & 0x3fffffff); }
 
 /* What the lane's store puts at a byte of its access. */
 static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, u64 byte) {
@@ -316,18 +307,16 @@ static int earlier_lane(const struct touch *t, u32 lane) {
     return -1;
 }
 
-static bool clashes(u32 note, u32 mine) {
-    return note != mine && note / RACE_TICK == mine / RACE_TICK;
-}
+static bool clashes(u32 note, u32 mine) { return note != mine && note / RACE_TICK == mine / RACE_TICK; }
 
-static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb,
-                         u32 note, const char *did) {
+static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb, u32 note,
+                         const char *did) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     char where[256], who[64] = "other warps of the block";
     memory_describe(x->memory, address, 1, where, sizeof where);
     if (!(note & RACE_MANY_WARPS)) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
-                 "%s memory %s, which %s %s with no barrier between", verb, where, who, did);
+    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address, "%s memory %s, which %s %s with no barrier between", verb,
+               where, who, did);
 }
 
 static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 other, u64 granule) {
@@ -336,16 +325,15 @@ static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 ot
     char where[256];
     memory_describe(x->memory, address, 1, where, sizeof where);
     core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
-                 "writes memory %s, where thread (%u,%u,%u) writes another value at the same time", where,
-                 id[other], id[32 + other], id[64 + other]);
+               "writes memory %s, where thread (%u,%u,%u) writes another value at the same time", where, id[other],
+               id[32 + other], id[64 + other]);
 }
 
 static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb) {
     const struct race_plane *p = x->worker->plane;
     u32 mine = race_stamp(x->block, x->warp);
     bool reads = t->access == RACE_READ, updates = t->access == RACE_UPDATE;
-    if (clashes(p->wrote[granule], mine))
-        report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
+    if (clashes(p->wrote[granule], mine)) report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
     else if (!updates && clashes(p->updated[granule], mine))
         report_warps(x, t, lane, granule, verb, p->updated[granule], "updated");
     else if (!reads && clashes(p->was_read[granule], mine))
@@ -366,8 +354,7 @@ static void lane_against(struct exec *x, const struct touch *t, u32 lane, u32 ot
     u32 shift = x->worker->launch->global_shift;
     u64 first = t->base + (u64)(s64)t->rel[lane];
     for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
-        if (!race_changes_nothing(x, t, lane, g, shift, x->memory->bytes))
-            return report_lanes(x, t, lane, other, g);
+        if (!race_changes_nothing(x, t, lane, g, shift, x->memory->bytes)) return report_lanes(x, t, lane, other, g);
 }
 
 void race_lanes(struct exec *x, const struct touch *t) {

@@ -48,9 +48,7 @@ struct touch {
     u32 twins; /* lanes that share their address with others */
 };
 
-static inline u16 race_block(const struct block *b) {
-    return (u16)(1 + b->linear % (RACE_SAME_VALUE - 1));
-}
+static inline u16 race_block(const struct block *b) { return (u16)(1 + b->linear % (RACE_SAME_VALUE - 1)); }
 static inline u32 race_stamp(const struct block *b, const struct warp *w) {
     return b->plane->tick * RACE_TICK | w->index;
 }

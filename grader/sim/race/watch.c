@@ -21,9 +21,7 @@ static bool watch_pointers(struct memory *m, const u8 *params, u32 bytes) {
     return true;
 }
 
-static u32 align_up(u32 at, u32 align) {
-    return align > 1 ? (at + align - 1) / align * align : at;
-}
+static u32 align_up(u32 at, u32 align) { return align > 1 ? (at + align - 1) / align * align : at; }
 
 void race_watch(const struct launch *l) {
     struct memory *m = &l->sim->memory;

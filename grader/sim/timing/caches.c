@@ -16,9 +16,7 @@ void time_cache_open(struct cache *c, double bytes) {
     c->lines = xcalloc((size_t)c->sets * c->ways, sizeof *c->lines);
 }
 
-void time_cache_close(struct cache *c) {
-    free(c->lines);
-}
+void time_cache_close(struct cache *c) { free(c->lines); }
 
 static struct cache_line *set_of(const struct cache *c, u64 line) {
     u64 h = line * 0x9e3779b97f4a7c15ull;

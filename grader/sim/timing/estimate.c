@@ -127,8 +127,7 @@ static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
 
 /* ---- from the replay to seconds ---- */
 
-static void rank(const struct replay_result *r, double device_part, const char *launch,
-                 struct time_estimate *t) {
+static void rank(const struct replay_result *r, double device_part, const char *launch, struct time_estimate *t) {
     struct {
         const char *name;
         double share;
@@ -190,10 +189,8 @@ static double cut_short(const struct sim_trace *t, const struct regions *r) {
         for (u32 w = 0; w < t->blocks[i].nwarps; w++)
             for (u32 k = 0; k < t->blocks[i].warps[w].n; k++) {
                 u64 h = t->blocks[i].warps[w].words[k];
-                if (trace_is_access(h))
-                    k += trace_entries(h);
-                else
-                    traced += r->module->segments[trace_low(h)].insns;
+                if (trace_is_access(h)) k += trace_entries(h);
+                else traced += r->module->segments[trace_low(h)].insns;
             }
     }
     return traced > 0 && executed > traced ? executed / traced : 1;
@@ -209,8 +206,8 @@ static double spills_by_operation(const struct sim_kernel *k) {
     return k->spill_bytes / 4.0 / (c->end_op - c->first_op);
 }
 
-static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o,
-                  const struct plan *p, struct sim_trace *trace, struct time_estimate *t) {
+static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p,
+                  struct sim_trace *trace, struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
     struct regions regions;
     struct traffic traffic;
@@ -267,8 +264,8 @@ struct time_cost time_cost(void) {
                               .traces = 1e-9 * (double)spent_on_traces};
 }
 
-bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o,
-                 struct sim_result *out, struct time_estimate *t) {
+bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
+                 struct time_estimate *t) {
     struct plan *p = xcalloc(1, sizeof *p);
     u64 start = nanoseconds();
     *t = (struct time_estimate){.note = ""};

@@ -51,19 +51,15 @@ struct regions {
 };
 
 void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
-                  const struct sim_trace *t);
+                       const struct sim_trace *t);
 void time_regions_close(struct regions *r);
 /* The region that begins with the segment word at `*at` of the stream; *at moves behind its words. */
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at);
 
 /* ---- traffic ---- */
 
-static inline u64 line_number(u64 word) {
-    return word >> 4;
-}
-static inline u32 line_sectors(u64 word) {
-    return word & 15;
-}
+static inline u64 line_number(u64 word) { return word >> 4; }
+static inline u32 line_sectors(u64 word) { return word & 15; }
 
 /* The sectors that a block has touched, by line and verb. */
 struct touched {
@@ -96,8 +92,8 @@ struct placement {
     u32 grid[3], resident; /* blocks on the whole device at one time */
 };
 
-void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
-                  const struct placement *p, const struct gpu_device *d, bool warm);
+void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
+                       const struct gpu_device *d, bool warm);
 void time_traffic_close(struct traffic *t);
 struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
 
@@ -121,21 +117,7 @@ struct cache_line *time_cache_insert(struct cache *c, u64 line); /* in the place
 /* ---- replay ---- */
 
 /* What the SM's time goes to, in cycles that the resource is busy. */
-enum resource {
-    R_ISSUE,
-    R_ALU,
-    R_FMA,
-    R_FP64,
-    R_XU,
-    R_LSU,
-    R_SHARED,
-    R_L1,
-    R_L2,
-    R_DRAM,
-    R_ATOMICS,
-    R_SLICE,
-    R_COUNT
-};
+enum resource { R_ISSUE, R_ALU, R_FMA, R_FP64, R_XU, R_LSU, R_SHARED, R_L1, R_L2, R_DRAM, R_ATOMICS, R_SLICE, R_COUNT };
 enum stall {
     STALL_NONE,
     STALL_ARITHMETIC,

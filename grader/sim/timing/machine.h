@@ -59,17 +59,13 @@ struct machine {
     u64 steps;
 };
 
-static inline double max2(double a, double b) {
-    return a > b ? a : b;
-}
-static inline bool off(const struct machine *m, unsigned bit) {
-    return m->in->without & bit;
-}
+static inline double max2(double a, double b) { return a > b ? a : b; }
+static inline bool off(const struct machine *m, unsigned bit) { return m->in->without & bit; }
 
 /* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then waits for.
  */
 double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
-                     u8 *why);
+                          u8 *why);
 /* An access of a warp to a register that ptxas spills; no reader is known to wait. Returns when the next
  * instruction can follow. */
 double time_memory_spill(struct machine *m, double t);

@@ -9,8 +9,8 @@ void time_bound_text(const struct time_estimate *t, char *out, size_t size) {
     if (!t->bound_by[0]) return;
     int n = snprintf(out, size, "%s, %.0f %%", t->bound_by[0], 100 * t->share[0]);
     if (t->bound_by[2] && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, " (next: %s, %.0f %%; %s, %.0f %%)", t->bound_by[1],
-                 100 * t->share[1], t->bound_by[2], 100 * t->share[2]);
+        snprintf(out + n, size - (size_t)n, " (next: %s, %.0f %%; %s, %.0f %%)", t->bound_by[1], 100 * t->share[1],
+                 t->bound_by[2], 100 * t->share[2]);
 }
 
 struct limit {
@@ -33,8 +33,7 @@ void time_model(const struct gpu_device *d, const struct sim_launch *l, const st
     double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
     double sms = blocks < d->sms ? blocks : d->sms, sm_clocks = sms * d->clock_hz;
     double sectors = (double)(c->sectors_load + c->sectors_store + c->atomic_sectors + c->local_sectors);
-    double shared =
-        (double)(c->shared_wavefronts_load + c->shared_wavefronts_store + c->shared_atomic_serialised);
+    double shared = (double)(c->shared_wavefronts_load + c->shared_wavefronts_store + c->shared_atomic_serialised);
     struct limit limits[] = {
         {"instruction issue", (double)c->inst_executed / 4 / sm_clocks},
         {"FP32 units", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},

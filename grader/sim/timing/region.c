@@ -25,17 +25,14 @@ static u32 register_number(struct regions *r, ref x) {
         }
     }
     u32 h = (x * 0x9e3779b1u >> 12) & (r->register_slots - 1);
-    while (r->register_of[h] && r->register_ref[r->register_of[h] - 1] != x)
-        h = (h + 1) & (r->register_slots - 1);
+    while (r->register_of[h] && r->register_ref[r->register_of[h] - 1] != x) h = (h + 1) & (r->register_slots - 1);
     if (r->register_of[h]) return r->register_of[h] - 1;
     r->register_ref[r->nregisters] = x;
     r->register_of[h] = ++r->nregisters;
     return r->nregisters - 1;
 }
 
-static bool in_frame(ref x) {
-    return x != REF_NONE && x >> 30 == BASE_FRAME;
-}
+static bool in_frame(ref x) { return x != REF_NONE && x >> 30 == BASE_FRAME; }
 
 static void reads(struct regions *r, struct step *s, ref x) {
     if (in_frame(x) && s->nsrc < STEP_REFS) s->src[s->nsrc++] = register_number(r, x);
@@ -67,20 +64,14 @@ static void memory_refs(struct regions *r, struct step *s, const struct mem_desc
 static u16 plain_latency(const struct gpu_device *d, u8 unit) {
     switch ((enum unit)unit) {
     case UNIT_ALU:
-    case UNIT_FMA:
-        return (u16)d->lat_alu;
-    case UNIT_IMAD:
-        return (u16)(d->lat_alu + 1);
-    case UNIT_FP64:
-        return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);
-    case UNIT_XU:
-        return 20;
-    case UNIT_LSU:
-        return (u16)d->lat_shared;
+    case UNIT_FMA: return (u16)d->lat_alu;
+    case UNIT_IMAD: return (u16)(d->lat_alu + 1);
+    case UNIT_FP64: return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);
+    case UNIT_XU: return 20;
+    case UNIT_LSU: return (u16)d->lat_shared;
     case UNIT_CTRL:
     case UNIT_NONE:
-    case UNIT_COUNT:
-        break;
+    case UNIT_COUNT: break;
     }
     return unit == UNIT_NONE ? 0 : (u16)d->lat_alu;
 }
@@ -155,8 +146,7 @@ static struct step *leader_of(const struct regions *r, struct step *steps, u32 i
         const struct mem_desc *l = shared_access(r, &steps[i]);
         const struct op *p = &r->module->ops[steps[i].op];
         s64 apart = p->imm - o->imm;
-        if (l && l->merge > MERGED_AWAY && l->verb == d->verb && p->src[0] == o->src[0] && apart < 16 &&
-            apart > -16)
+        if (l && l->merge > MERGED_AWAY && l->verb == d->verb && p->src[0] == o->src[0] && apart < 16 && apart > -16)
             return &steps[i];
     }
     return NULL;
@@ -187,8 +177,7 @@ static bool may_overlap(const struct access_range *a, const struct access_range 
 }
 
 struct order {
-    u32 *ready, *last_use,
-        *version; /* by register: when its value is there; when it was last read; redefinitions */
+    u32 *ready, *last_use, *version; /* by register: when its value is there; when it was last read; redefinitions */
     struct {
         struct access_range at;
         u32 time;
@@ -198,12 +187,9 @@ struct order {
     u32 nseen;
 };
 
-static u8 memory_class(u8 space) {
-    return space == SPACE_GENERIC ? SPACE_GLOBAL : space;
-}
+static u8 memory_class(u8 space) { return space == SPACE_GENERIC ? SPACE_GLOBAL : space; }
 
-static u32 after_memory(const struct order *w, const struct mem_desc *d, const struct access_range *at,
-                        bool readonly) {
+static u32 after_memory(const struct order *w, const struct mem_desc *d, const struct access_range *at, bool readonly) {
     u32 t = 0;
     for (u32 i = 0; i < w->nseen; i++) {
         bool both_load = w->seen[i].load && d->verb == MEM_LOAD;
@@ -222,14 +208,12 @@ static u32 start_of(struct regions *r, struct order *w, const struct step *s, u3
     if (s->kind == STEP_MEMORY) {
         const struct op *o = &r->module->ops[s->op];
         const struct mem_desc *d = &r->module->mems[o->aux];
-        struct access_range at = {o->src[0],
-                                  in_frame(o->src[0]) ? w->version[register_number(r, o->src[0])] : 0, o->imm,
-                                  o->imm + d->width * d->count};
+        struct access_range at = {o->src[0], in_frame(o->src[0]) ? w->version[register_number(r, o->src[0])] : 0,
+                                  o->imm, o->imm + d->width * d->count};
         bool readonly = d->nc || d->space == SPACE_CONST || d->space == SPACE_PARAM;
         u32 order = after_memory(w, d, &at, readonly);
         if (order > t) t = order;
-        w->seen[w->nseen].at = at, w->seen[w->nseen].time = t,
-        w->seen[w->nseen].space = memory_class(d->space);
+        w->seen[w->nseen].at = at, w->seen[w->nseen].time = t, w->seen[w->nseen].space = memory_class(d->space);
         w->seen[w->nseen].load = d->verb == MEM_LOAD, w->seen[w->nseen++].free = readonly;
     }
     for (u32 k = 0; k < s->nsrc; k++)
@@ -249,8 +233,7 @@ static int by_start(const void *a, const void *b) {
 
 static void schedule(struct regions *r, struct step *steps, u32 n) {
     u32 *tables = xcalloc(3ul * r->nregisters + 3, sizeof *tables);
-    struct order w = {
-        .ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
+    struct order w = {.ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
     struct keyed *key = xcalloc(n + 1, sizeof *key);
     struct step *copy = xcalloc(n + 1, sizeof *copy);
     w.seen = xcalloc(n + 1, sizeof *w.seen);
@@ -308,28 +291,23 @@ static bool goes_on(const struct sim_module *m, u32 segment) {
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {
     u32 segment = trace_low(w->words[at]), n = 1;
     for (u32 i = at + 1; i < w->n && goes_on(r->module, segment + n - 1); i++) {
-        if (trace_is_access(w->words[i]))
-            i += trace_entries(w->words[i]);
-        else if (trace_low(w->words[i]) == segment + n)
-            n++;
-        else
-            break;
+        if (trace_is_access(w->words[i])) i += trace_entries(w->words[i]);
+        else if (trace_low(w->words[i]) == segment + n) n++;
+        else break;
     }
     return find(r, segment, n);
 }
 
 void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
-                  const struct sim_trace *t) {
+                       const struct sim_trace *t) {
     *r = (struct regions){.module = m, .device = d, .without = without};
     /* All of them now, so that the registers are numbered before the replay makes its tables. */
     for (u32 b = 0; b < t->nblocks; b++)
         for (u32 w = 0; w < t->blocks[b].nwarps; w++) {
             const struct trace_warp *s = &t->blocks[b].warps[w];
             for (u32 i = 0; i < s->n; i++) {
-                if (trace_is_access(s->words[i]))
-                    i += trace_entries(s->words[i]);
-                else
-                    time_region_at(r, s, i);
+                if (trace_is_access(s->words[i])) i += trace_entries(s->words[i]);
+                else time_region_at(r, s, i);
             }
         }
 }

@@ -54,9 +54,8 @@ static void results(struct rwarp *w, const struct step *s, double ready, u8 why)
     for (u32 i = 0; i < s->ndst; i++) w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
 }
 
-static const enum resource unit_resource[UNIT_COUNT] = {
-    [UNIT_ALU] = R_ALU,   [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,
-    [UNIT_FP64] = R_FP64, [UNIT_XU] = R_XU,    [UNIT_LSU] = R_LSU};
+static const enum resource unit_resource[UNIT_COUNT] = {[UNIT_ALU] = R_ALU,   [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,
+                                                        [UNIT_FP64] = R_FP64, [UNIT_XU] = R_XU,    [UNIT_LSU] = R_LSU};
 
 /* When the instruction's unit can take it; reserves the unit. */
 static double reserve_unit(struct machine *m, struct rwarp *w, const struct step *s) {
@@ -71,12 +70,10 @@ static double reserve_unit(struct machine *m, struct rwarp *w, const struct step
         double cost = n * m->interval[s->unit];
         m->unit[s->unit][k] = t + cost;
         m->busy[unit_resource[s->unit]] += cost / SCHEDULERS;
-        if (s->special)
-            m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
+        if (s->special) m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
         m->busy[R_XU] += s->special * m->interval[UNIT_XU] / SCHEDULERS;
         /* Integer multiplication runs on the FMA pipe, half of it where that is 128 lanes wide. */
-        if (s->unit == UNIT_IMAD)
-            m->unit[UNIT_FMA][k] = max2(m->unit[UNIT_FMA][k], t) + n * m->interval[UNIT_FMA];
+        if (s->unit == UNIT_IMAD) m->unit[UNIT_FMA][k] = max2(m->unit[UNIT_FMA][k], t) + n * m->interval[UNIT_FMA];
     }
     return t;
 }
@@ -240,10 +237,8 @@ static void check_barrier(struct machine *m, u32 slot, u32 limit) {
         bool waiting = w->running && w->time < 0;
         if (!waiting) continue;
         w->time = 0;
-        if (advance(m, w))
-            push(m, n);
-        else
-            end_warp(m, w, limit);
+        if (advance(m, w)) push(m, n);
+        else end_warp(m, w, limit);
     }
 }
 
@@ -266,11 +261,9 @@ static void issue(struct machine *m, u32 limit) {
     double t = reserve_issue(m, w, s);
     w->ticket = false;
     m->steps++;
-    if (s->kind == STEP_MEMORY)
-        issue_memory(m, w, s, t);
+    if (s->kind == STEP_MEMORY) issue_memory(m, w, s, t);
     else
-        results(w, s,
-                t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
+        results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
                 STALL_ARITHMETIC);
     w->issued = spill(m, w, t + s->count);
     w->step++;

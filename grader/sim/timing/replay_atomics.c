@@ -16,12 +16,8 @@ static const double l2_sectors = 3.5;
 /* Bytes of neighbouring addresses that one slice holds. */
 enum { SLICE_SHIFT = 9 };
 
-static u64 word_of(u64 entry) {
-    return entry & ((1ull << 56) - 1);
-}
-static u64 slice_key(u64 address) {
-    return SLICE_KEY | address >> SLICE_SHIFT;
-}
+static u64 word_of(u64 entry) { return entry & ((1ull << 56) - 1); }
+static u64 slice_key(u64 address) { return SLICE_KEY | address >> SLICE_SHIFT; }
 
 static struct target *find(struct machine *m, u64 key) {
     u32 h = (u32)((key * 0x9e3779b97f4a7c15ull) >> 40) & (m->target_slots - 1);
@@ -46,8 +42,7 @@ static u64 each_entry(struct machine *m, const struct sim_trace *t) {
                 if (!trace_is_access(h)) continue;
                 bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
                 for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
-                    if (m)
-                        note(m, word_of(s->words[i + k]), b), note(m, slice_key(word_of(s->words[i + k])), b);
+                    if (m) note(m, word_of(s->words[i + k]), b), note(m, slice_key(word_of(s->words[i + k])), b);
                 i += trace_entries(h);
             }
         }
@@ -56,8 +51,7 @@ static u64 each_entry(struct machine *m, const struct sim_trace *t) {
 
 void time_atomic_open(struct machine *m, const struct sim_trace *t) {
     u64 n = 2 * each_entry(NULL, t);
-    for (m->target_slots = 64; m->target_slots < 2 * n; m->target_slots *= 2) {
-    }
+    for (m->target_slots = 64; m->target_slots < 2 * n; m->target_slots *= 2) {}
     m->targets = xcalloc(m->target_slots, sizeof *m->targets);
     each_entry(m, t);
 }
@@ -80,8 +74,7 @@ static double occupy(struct machine *m, u64 key, double at, double cycles) {
 
 /* Lanes that want each word of the sector of p[k]; notes in `seen` which entries those are. Returns when all
  * words are done; *most: lanes of the most wanted. */
-static double update_words(struct machine *m, const u64 *p, u32 k, double at, double update, u64 *seen,
-                           double *most) {
+static double update_words(struct machine *m, const u64 *p, u32 k, double at, double update, u64 *seen, double *most) {
     double done = at;
     *most = 0;
     for (u32 j = k; j <= trace_entries(*p); j++) {
@@ -95,8 +88,7 @@ static double update_words(struct machine *m, const u64 *p, u32 k, double at, do
 }
 
 double time_atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why) {
-    double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2,
-           clock = m->d->clock_hz / m->d->atomic_rate;
+    double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2, clock = m->d->clock_hz / m->d->atomic_rate;
     bool floats = d->type == PTX_F32 || d->type == PTX_F64;
     double update = floats ? m->d->clock_hz / m->d->atomic_float_rate : clock, most;
     u64 seen = 0;

@@ -22,9 +22,8 @@ static void open_rates(struct machine *m) {
                                 [UNIT_XU] = d->sfu_lanes};
     for (u32 u = 0; u < UNIT_COUNT; u++) m->interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS) : 1;
     double per_sector = 32 * in->active_sms * d->clock_hz;
-    m->l2_cycles = off(m, TERM_BIT(L2))
-                       ? 0
-                       : max2(per_sector / d->l2_rate, 0.5); /* an SM's own link: 64 bytes a clock */
+    m->l2_cycles =
+        off(m, TERM_BIT(L2)) ? 0 : max2(per_sector / d->l2_rate, 0.5); /* an SM's own link: 64 bytes a clock */
     m->dram_cycles = off(m, TERM_BIT(DRAM)) ? 0 : per_sector / d->dram_rate;
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram, m->lat_shared = d->lat_shared;
 }
@@ -32,8 +31,7 @@ static void open_rates(struct machine *m) {
 static void open_caches(struct machine *m) {
     const struct replay_input *in = m->in;
     double shared = (double)in->resident * (in->shared_bytes + m->d->shared_reserved);
-    double l1 = m->d->l1_bytes - carve_out(m->d, shared),
-           local = (double)in->local_bytes * in->threads * in->resident;
+    double l1 = m->d->l1_bytes - carve_out(m->d, shared), local = (double)in->local_bytes * in->threads * in->resident;
     time_cache_open(&m->l1_lines, max2(l1, 8192));
     m->local_spills = local > l1;
     double l2 = (double)m->d->l2_bytes / 32 * 0.8, all = in->traffic->wave_sectors;

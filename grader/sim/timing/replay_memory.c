@@ -76,10 +76,8 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
     bool far = in_dram(m, word, missing, first, 0);
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
-    if (far)
-        ready = dram_transfer(m, start, n) + m->lat_dram;
-    else
-        m->l2_hits += n;
+    if (far) ready = dram_transfer(m, start, n) + m->lat_dram;
+    else m->l2_hits += n;
     if (*why < (far ? STALL_DRAM : STALL_L2)) *why = far ? STALL_DRAM : STALL_L2;
     note_l2(m, line, missing);
     if (cached && !l) l = time_cache_insert(&m->l1_lines, line);
@@ -129,17 +127,15 @@ double time_memory_l1(struct machine *m, double t, double passes, enum resource 
     return m->l1;
 }
 
-static double access_global(struct machine *m, const struct rwarp *w, const u64 *p, double t,
-                            const struct mem_desc *d, u8 *why) {
+static double access_global(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct mem_desc *d,
+                            u8 *why) {
     u64 h = *p;
     double at = time_memory_l1(m, t, l1_passes(m, p), R_L1), ready = at + m->lat_l1;
     bool cached = !off(m, TERM_BIT(CACHE)) && !d->strong && d->cache_op != 'g';
     struct rblock *b = &m->blocks[w->slot];
     for (u32 k = 1; k <= trace_entries(h); k++) {
-        if (trace_verb(h) == MEM_LOAD)
-            ready = max2(ready, load_line(m, b, p[k], at, cached, why));
-        else
-            store_line(m, b, p[k], at);
+        if (trace_verb(h) == MEM_LOAD) ready = max2(ready, load_line(m, b, p[k], at, cached, why));
+        else store_line(m, b, p[k], at);
     }
     return ready;
 }
@@ -162,8 +158,7 @@ static double shared_passes(const struct machine *m, u64 h, const struct mem_des
 }
 
 static double access_shared(struct machine *m, u64 h, double t, const struct mem_desc *d, u8 *why) {
-    double passes = shared_passes(m, h, d), at = time_memory_l1(m, t, passes, R_SHARED),
-           ready = at + m->lat_shared;
+    double passes = shared_passes(m, h, d), at = time_memory_l1(m, t, passes, R_SHARED), ready = at + m->lat_shared;
     bool loop = trace_verb(h) >= MEM_ATOM && (d->type == PTX_F32 || d->type == PTX_F64);
     if (loop) ready += 2 * m->lat_shared * trace_wavefronts(h);
     *why = STALL_SHARED;
@@ -188,18 +183,13 @@ double time_memory_spill(struct machine *m, double t) {
 }
 
 double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
-                     u8 *why) {
+                          u8 *why) {
     const struct mem_desc *d = &m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux];
     switch (trace_space(*p)) {
-    case SPACE_SHARED:
-        return access_shared(m, *p, t, d, why);
-    case SPACE_LOCAL:
-        return access_local(m, *p, t, why);
-    case SPACE_CONST:
-        *why = STALL_L1;
-        return time_memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
-    default:
-        break;
+    case SPACE_SHARED: return access_shared(m, *p, t, d, why);
+    case SPACE_LOCAL: return access_local(m, *p, t, why);
+    case SPACE_CONST: *why = STALL_L1; return time_memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
+    default: break;
     }
     return trace_verb(*p) >= MEM_ATOM ? time_atomic_access(m, p, t, d, why) : access_global(m, w, p, t, d, why);
 }

@@ -41,17 +41,17 @@ enum time_term {
 #define TERM_BIT(id) (1u << TERM_##id)
 
 struct time_options {
-    unsigned without; /* TERM_BIT of terms to leave out */
-    bool warm;        /* L2 holds what fits of the data: a launch repeated in a loop */
-    bool whole;       /* execute every block, so that memory is as the launch leaves it; else a sample */
+    unsigned without;                /* TERM_BIT of terms to leave out */
+    bool warm;                       /* L2 holds what fits of the data: a launch repeated in a loop */
+    bool whole;                      /* execute every block, so that memory is as the launch leaves it; else a sample */
     uint64_t most_warp_instructions; /* of a sample; 0 = 6 million */
 };
 
 /* Runs the launch, or a sample of its blocks, and models its time. Counters are those of the whole launch
  * (scaled up from a sample). False: nothing could be sampled (a fault, a budget): the result says why, there
  * is no estimate. */
-bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o,
-                 struct sim_result *out, struct time_estimate *t);
+bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
+                 struct time_estimate *t);
 
 /* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces.
  */

@@ -64,9 +64,7 @@ void time_touched_clear(struct touched *t) {
     t->n = 0;
 }
 
-void time_touched_free(struct touched *t) {
-    free(t->key), free(t->sectors);
-}
+void time_touched_free(struct touched *t) { free(t->key), free(t->sectors); }
 
 /* ---- buffers ---- */
 
@@ -104,10 +102,8 @@ static void touch_warp(struct touched *t, const struct trace_warp *w) {
         u32 n = trace_entries(h), verb = trace_verb(h);
         bool atomic = verb == MEM_ATOM || verb == MEM_RED;
         for (u32 k = 1; k <= n && trace_space(h) == SPACE_GLOBAL; k++) {
-            if (atomic)
-                touch_target(t, w->words[i + k]);
-            else
-                time_touched_add(t, line_number(w->words[i + k]), verb != MEM_LOAD, line_sectors(w->words[i + k]));
+            if (atomic) touch_target(t, w->words[i + k]);
+            else time_touched_add(t, line_number(w->words[i + k]), verb != MEM_LOAD, line_sectors(w->words[i + k]));
         }
         i += n;
     }
@@ -131,9 +127,7 @@ static void count_sectors(const struct traffic *t, const struct touched *set, co
 
 /* ---- footprints ---- */
 
-static double along(double n, double shared) {
-    return 1 + (n - 1) * (1 - shared);
-}
+static double along(double n, double shared) { return 1 + (n - 1) * (1 - shared); }
 
 /* Sectors that n consecutive blocks touch. */
 static double footprint(const struct buffer_traffic *b, unsigned verb, double n, const u32 grid[3]) {
@@ -141,14 +135,13 @@ static double footprint(const struct buffer_traffic *b, unsigned verb, double n,
     y = y < 1 ? 1 : y < grid[1] ? y : grid[1];
     z = n / grid[0] / grid[1];
     z = z < 1 ? 1 : z;
-    double all =
-        b->per_block[verb] * along(x, b->shared[0]) * along(y, b->shared[1]) * along(z, b->shared[2]);
+    double all = b->per_block[verb] * along(x, b->shared[0]) * along(y, b->shared[1]) * along(z, b->shared[2]);
     double most = ((double)b->bytes + 31) / 32;
     return all < most ? all : most;
 }
 
-static void set_sharing(struct traffic *t, const struct touched *sets, const struct sim_trace *trace,
-                        u64 base, const struct placement *p) {
+static void set_sharing(struct traffic *t, const struct touched *sets, const struct sim_trace *trace, u64 base,
+                        const struct placement *p) {
     u64 step[3] = {1, p->grid[0], (u64)p->grid[0] * p->grid[1]};
     const struct touched *own = NULL;
     for (u32 i = 0; i < trace->nblocks; i++)
@@ -156,8 +149,7 @@ static void set_sharing(struct traffic *t, const struct touched *sets, const str
     for (u32 axis = 0; axis < 3 && own; axis++)
         for (u32 i = 0; i < trace->nblocks; i++) {
             if (p->grid[axis] < 2 || trace->blocks[i].linear != base + step[axis]) continue;
-            double *sectors = xcalloc(4ul * t->nbuffers + 4, sizeof *sectors),
-                   *common = sectors + 2 * t->nbuffers + 2;
+            double *sectors = xcalloc(4ul * t->nbuffers + 4, sizeof *sectors), *common = sectors + 2 * t->nbuffers + 2;
             count_sectors(t, &sets[i], own, sectors, common);
             for (u32 b = 0; b < t->nbuffers; b++) {
                 double all = sectors[2 * b] + sectors[2 * b + 1], same = common[2 * b] + common[2 * b + 1];
@@ -182,8 +174,7 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
     t->wave_sectors = wave;
     /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need
      * not come. */
-    double spill = whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2,
-           miss = warm ? (whole > l2 ? 1 : 0) : 1;
+    double spill = whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2, miss = warm ? (whole > l2 ? 1 : 0) : 1;
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
@@ -198,8 +189,8 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
     }
 }
 
-void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
-                  const struct placement *p, const struct gpu_device *d, bool warm) {
+void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
+                       const struct gpu_device *d, bool warm) {
     *t = (struct traffic){0};
     list_buffers(t, &s->memory);
     struct touched *sets = xcalloc(trace->nblocks + 1, sizeof *sets);
@@ -218,6 +209,4 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
     free(sets), free(sectors);
 }
 
-void time_traffic_close(struct traffic *t) {
-    free(t->buffer);
-}
+void time_traffic_close(struct traffic *t) { free(t->buffer); }

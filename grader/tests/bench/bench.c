@@ -31,23 +31,100 @@ struct bench {
     unsigned nbuffers; /* the last is the result */
     size_t bytes[MOST_BUFFERS];
     unsigned grid[2], block[2];
-    bool adds_up;      /* the result is added to, from zero */
-    double tolerance;  /* of the largest element */
+    bool adds_up;     /* the result is added to, from zero */
+    double tolerance; /* of the largest element */
 };
 
 enum { M = 1 << 20, K = 1 << 10 };
 static const struct bench benches[] = {
-    {"vector add 4M", "vector_add", "vector_add", plain_vector_add, 4 * M, FLOATS, 3, {16 * M, 16 * M, 16 * M}, {4 * M / 256, 1}, {256, 1}, false, 0},
-    {"SGEMM naive 256", "sgemm", "sgemm_naive", plain_sgemm, 256, FLOATS, 3, {256 * K, 256 * K, 256 * K}, {8, 32}, {32, 8}, false, 1e-5},
+    {"vector add 4M",
+     "vector_add",
+     "vector_add",
+     plain_vector_add,
+     4 * M,
+     FLOATS,
+     3,
+     {16 * M, 16 * M, 16 * M},
+     {4 * M / 256, 1},
+     {256, 1},
+     false,
+     0},
+    {"SGEMM naive 256",
+     "sgemm",
+     "sgemm_naive",
+     plain_sgemm,
+     256,
+     FLOATS,
+     3,
+     {256 * K, 256 * K, 256 * K},
+     {8, 32},
+     {32, 8},
+     false,
+     1e-5},
     {"SGEMM naive 512", "sgemm", "sgemm_naive", plain_sgemm, 512, FLOATS, 3, {M, M, M}, {16, 64}, {32, 8}, false, 1e-5},
-    {"SGEMM tiled 256", "sgemm", "sgemm_tiled", plain_sgemm, 256, FLOATS, 3, {256 * K, 256 * K, 256 * K}, {8, 8}, {32, 32}, false, 1e-5},
-    {"SGEMM tiled 512", "sgemm", "sgemm_tiled", plain_sgemm, 512, FLOATS, 3, {M, M, M}, {16, 16}, {32, 32}, false, 1e-5},
-    {"transpose 2048", "transpose", "transpose", plain_transpose, 2048, FLOATS, 2, {16 * M, 16 * M}, {64, 64}, {32, 8}, false, 0},
-    {"transpose padded", "transpose", "transpose_padded", plain_transpose, 2048, FLOATS, 2, {16 * M, 16 * M}, {64, 64}, {32, 8}, false, 0},
+    {"SGEMM tiled 256",
+     "sgemm",
+     "sgemm_tiled",
+     plain_sgemm,
+     256,
+     FLOATS,
+     3,
+     {256 * K, 256 * K, 256 * K},
+     {8, 8},
+     {32, 32},
+     false,
+     1e-5},
+    {"SGEMM tiled 512",
+     "sgemm",
+     "sgemm_tiled",
+     plain_sgemm,
+     512,
+     FLOATS,
+     3,
+     {M, M, M},
+     {16, 16},
+     {32, 32},
+     false,
+     1e-5},
+    {"transpose 2048",
+     "transpose",
+     "transpose",
+     plain_transpose,
+     2048,
+     FLOATS,
+     2,
+     {16 * M, 16 * M},
+     {64, 64},
+     {32, 8},
+     false,
+     0},
+    {"transpose padded",
+     "transpose",
+     "transpose_padded",
+     plain_transpose,
+     2048,
+     FLOATS,
+     2,
+     {16 * M, 16 * M},
+     {64, 64},
+     {32, 8},
+     false,
+     0},
     {"reduction 4M", "reduce", "reduce", plain_reduce, 4 * M, INTS, 2, {16 * M, 4}, {1024, 1}, {256, 1}, true, 0},
     {"histogram 1M", "histogram", "histogram", plain_histogram, M, INTS, 2, {4 * M, 1024}, {128, 1}, {256, 1}, true, 0},
     {"n-body 2048", "nbody", "nbody", plain_nbody, 2048, FLOATS, 2, {32 * K, 32 * K}, {16, 1}, {128, 1}, false, 1e-4},
-    {"stencil f64 1024", "stencil", "stencil", plain_stencil, 1024, DOUBLES, 2, {8 * M, 8 * M}, {32, 128}, {32, 8}, false, 1e-15},
+    {"stencil f64 1024",
+     "stencil",
+     "stencil",
+     plain_stencil,
+     1024,
+     DOUBLES,
+     2,
+     {8 * M, 8 * M},
+     {32, 128},
+     {32, 8},
+     false,
+     1e-15},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
@@ -90,7 +167,8 @@ static void open_device(struct device *d, const struct bench *b, const char *fol
 }
 
 /* Seconds of the best run; the counters of the last. */
-static double run_simulated(struct device *d, const struct bench *b, void *const *host, bool sanitize, uint64_t *lane_insns) {
+static double run_simulated(struct device *d, const struct bench *b, void *const *host, bool sanitize,
+                            uint64_t *lane_insns) {
     uint64_t address[MOST_BUFFERS], params[MOST_BUFFERS + 1];
     double best = INFINITY;
     unsigned result = b->nbuffers - 1;
@@ -100,8 +178,11 @@ static double run_simulated(struct device *d, const struct bench *b, void *const
     }
     memcpy(&params[b->nbuffers], &b->n, 4);
     sim_set_sanitize(d->sim, sanitize);
-    struct sim_launch l = {.kernel = sim_find_kernel(d->module, b->kernel), .grid = {b->grid[0], b->grid[1], 1},
-                           .block = {b->block[0], b->block[1], 1}, .params = params, .param_bytes = b->nbuffers * 8 + 4};
+    struct sim_launch l = {.kernel = sim_find_kernel(d->module, b->kernel),
+                           .grid = {b->grid[0], b->grid[1], 1},
+                           .block = {b->block[0], b->block[1], 1},
+                           .params = params,
+                           .param_bytes = b->nbuffers * 8 + 4};
     for (int i = 0; i < BEST_OF; i++) {
         struct sim_result r;
         if (b->adds_up) sim_fill(d->sim, address[result], 0, b->bytes[result]);
@@ -133,7 +214,9 @@ static double run_plain(const struct bench *b, void *const *host) {
 /* ---- results ---- */
 
 static double element(const struct bench *b, const void *data, size_t i) {
-    return b->fill == FLOATS ? ((const float *)data)[i] : b->fill == DOUBLES ? ((const double *)data)[i] : ((const uint32_t *)data)[i];
+    return b->fill == FLOATS    ? ((const float *)data)[i]
+           : b->fill == DOUBLES ? ((const double *)data)[i]
+                                : ((const uint32_t *)data)[i];
 }
 
 static bool agree(const struct bench *b, const void *got, const void *want) {
@@ -159,10 +242,12 @@ static bool run_bench(const struct bench *b, const char *folder) {
         memcpy(plain[i], host[i], b->bytes[i]);
     }
     open_device(&d, b, folder);
-    double on = run_simulated(&d, b, host, true, &lanes), off = run_simulated(&d, b, host, false, &lanes), c = run_plain(b, plain);
+    double on = run_simulated(&d, b, host, true, &lanes), off = run_simulated(&d, b, host, false, &lanes),
+           c = run_plain(b, plain);
     bool same = agree(b, host[b->nbuffers - 1], plain[b->nbuffers - 1]);
-    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x%s\n", b->name, (double)lanes * 1e-6, (double)lanes / on * 1e-9,
-           (double)lanes / off * 1e-9, on * 1e3, c * 1e3, on / c, off / c, same ? "" : "   WRONG RESULT");
+    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x%s\n", b->name, (double)lanes * 1e-6,
+           (double)lanes / on * 1e-9, (double)lanes / off * 1e-9, on * 1e3, c * 1e3, on / c, off / c,
+           same ? "" : "   WRONG RESULT");
     sim_close(d.sim);
     buf_free(&d.ptx);
     arena_free(&arena);
@@ -181,9 +266,11 @@ int main(int argc, char **argv) {
     if (n < 0) return perror("/proc/self/exe"), 1;
     folder[n] = 0;
     bool ok = true;
-    printf("%ld cores; lane instructions a second with counters, and with and without the sanitizer; ratio to plain C, one thread, -O2\n",
+    printf("%ld cores; lane instructions a second with counters, and with and without the sanitizer; ratio to plain C, "
+           "one thread, -O2\n",
            sysconf(_SC_NPROCESSORS_ONLN));
-    printf("%-18s %10s %12s %12s %12s %11s %9s %8s\n", "kernel", "lane insns", "sanitizer", "without", "sanitizer", "plain C", "ratio", "without");
+    printf("%-18s %10s %12s %12s %12s %11s %9s %8s\n", "kernel", "lane insns", "sanitizer", "without", "sanitizer",
+           "plain C", "ratio", "without");
     strcat(folder, "-ptx");
     for (unsigned i = 0; i < BENCHES; i++)
         if (is_wanted(&benches[i], argc, argv)) ok &= run_bench(&benches[i], folder);

@@ -21,10 +21,9 @@ EXPORT int cublasSetStream_v2(void *h, void *stream) {
     ((struct handle *)h)->stream = stream;
     return OK;
 }
-EXPORT int cublasSgemm_v2(void *h, int ta, int tb, int m, int n, int k, const float *alpha, const float *a,
-                          int lda, const float *b, int ldb, const float *beta, float *c, int ldc) {
-    if (ta || tb || m < 1 || n < 1 || k < 1 || lda < m || ldb < k || ldc < m || !a || !b || !c || !alpha ||
-        !beta)
+EXPORT int cublasSgemm_v2(void *h, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda,
+                          const float *b, int ldb, const float *beta, float *c, int ldc) {
+    if (ta || tb || m < 1 || n < 1 || k < 1 || lda < m || ldb < k || ldc < m || !a || !b || !c || !alpha || !beta)
         return INVALID_VALUE;
     fakecuda_use_stream(__func__, ((struct handle *)h)->stream, 2.0 * m * n * k * 1e-12);
     return OK;

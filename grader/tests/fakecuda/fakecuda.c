@@ -63,9 +63,7 @@ EXPORT unsigned fakecuda_calls(const char *name) {
         if (!strcmp(calls[i].name, name)) return calls[i].n;
     return 0;
 }
-EXPORT void fakecuda_set_hooks(const struct fakecuda_hooks *h) {
-    hooks = h ? *h : (struct fakecuda_hooks){0};
-}
+EXPORT void fakecuda_set_hooks(const struct fakecuda_hooks *h) { hooks = h ? *h : (struct fakecuda_hooks){0}; }
 EXPORT void fakecuda_set_times(double seconds, double n, unsigned every, double slow) {
     launch_seconds = seconds, noise = n, slow_every = every, slow_factor = slow, launches = 0;
 }
@@ -94,10 +92,8 @@ static int find_memory(uint64_t at, size_t bytes, bool pinned) {
     return -1;
 }
 static void note_memory(uint64_t at, size_t bytes, bool pinned) {
-    if (nmemory == 256)
-        wrong("more than 256 allocations");
-    else
-        memory[nmemory].at = at, memory[nmemory].bytes = bytes, memory[nmemory++].pinned = pinned;
+    if (nmemory == 256) wrong("more than 256 allocations");
+    else memory[nmemory].at = at, memory[nmemory].bytes = bytes, memory[nmemory++].pinned = pinned;
 }
 static bool drop_memory(uint64_t at, bool pinned) {
     for (unsigned i = 0; i < nmemory; i++)
@@ -171,10 +167,8 @@ static void execute(struct stream *s, struct command *c) {
     if (c->kind == WRITE && !put(c->to, c->data, c->bytes)) s->error = INVALID_VALUE;
     if (c->kind == COPY || c->kind == FILL) {
         void *p = malloc(c->bytes);
-        if (c->kind == FILL)
-            memset(p, c->value, c->bytes);
-        else if (!get(c->from, p, c->bytes))
-            s->error = INVALID_VALUE;
+        if (c->kind == FILL) memset(p, c->value, c->bytes);
+        else if (!get(c->from, p, c->bytes)) s->error = INVALID_VALUE;
         if (!put(c->to, p, c->bytes)) s->error = INVALID_VALUE;
         free(p);
         seconds = (double)c->bytes / 1e12;
@@ -417,10 +411,8 @@ EXPORT int cuMemFree_v2(uint64_t at) {
     CALLED();
     if (!drop_memory(at, false))
         return wrong("cuMemFree of 0x%llx, which is not allocated", (unsigned long long)at), INVALID_VALUE;
-    if (hooks.free)
-        hooks.free(at);
-    else
-        free((void *)(uintptr_t)at);
+    if (hooks.free) hooks.free(at);
+    else free((void *)(uintptr_t)at);
     return OK;
 }
 EXPORT int cuMemHostAlloc(void **p, size_t bytes, unsigned flags) {
@@ -473,11 +465,10 @@ EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void 
 
 /* ---- launches, streams, events ---- */
 
-static int launch(void *function, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                  void *stream, const void *params, size_t bytes) {
+static int launch(void *function, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream,
+                  const void *params, size_t bytes) {
     struct function *f = function;
-    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || block[0] * block[1] * block[2] > 1024)
-        return INVALID_VALUE;
+    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || block[0] * block[1] * block[2] > 1024) return INVALID_VALUE;
     if (bytes > 4096) return wrong("%zu bytes of parameters", bytes), INVALID_VALUE;
     struct command *c = queue(stream, LAUNCH);
     c->kernel = f->inner, c->shared = shared, c->bytes = bytes;
@@ -486,15 +477,14 @@ static int launch(void *function, const unsigned grid[3], const unsigned block[3
     if (bytes) memcpy(c->params, params, bytes); /* the driver takes them when it is called */
     return enqueue(stream, c);
 }
-EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                          unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
+EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, void *stream, void **params, void **extra) {
     CALLED();
-    if (params)
-        wrong("cuLaunchKernel with both ways to pass parameters, or the one that this fake does not know");
+    if (params) wrong("cuLaunchKernel with both ways to pass parameters, or the one that this fake does not know");
     if (extra && (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4]))
         return wrong("cuLaunchKernel: a broken list of extras"), INVALID_VALUE;
-    return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream,
-                  extra ? extra[1] : NULL, extra ? *(size_t *)extra[3] : 0);
+    return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream, extra ? extra[1] : NULL,
+                  extra ? *(size_t *)extra[3] : 0);
 }
 EXPORT int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                      unsigned bz, unsigned shared, void *stream, void **params) {
@@ -553,8 +543,7 @@ EXPORT int cuEventRecord(void *event, void *stream) {
 EXPORT int cuEventElapsedTime(float *ms, void *from, void *to) {
     CALLED();
     struct event *a = from, *b = to;
-    if (!a->recorded || !b->recorded)
-        return wrong("the time between events that were not recorded"), INVALID_VALUE;
+    if (!a->recorded || !b->recorded) return wrong("the time between events that were not recorded"), INVALID_VALUE;
     if (!a->done || !b->done) return wrong("the time between events that have not come to pass"), NOT_READY;
     *ms = (float)((b->time - a->time) * 1e3);
     return OK;

@@ -22,8 +22,8 @@ struct fakecuda_hooks {
     bool (*symbol)(void *module, const char *name, uint64_t *address, size_t *bytes);
     void *(*kernel)(void *module, const char *name);
     /* 0 or a CUresult; *seconds: how long it pretends to have taken. */
-    int (*launch)(void *kernel, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                  const void *params, size_t bytes, double *seconds);
+    int (*launch)(void *kernel, const unsigned grid[3], const unsigned block[3], unsigned shared, const void *params,
+                  size_t bytes, double *seconds);
 };
 
 void fakecuda_set_hooks(const struct fakecuda_hooks *h); /* NULL = none */

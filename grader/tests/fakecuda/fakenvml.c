@@ -10,12 +10,8 @@ EXPORT void fakecuda_set_throttle(unsigned long long reasons, unsigned others) {
     throttle = reasons, other_processes = others;
 }
 
-EXPORT int nvmlInit_v2(void) {
-    return OK;
-}
-EXPORT int nvmlShutdown(void) {
-    return OK;
-}
+EXPORT int nvmlInit_v2(void) { return OK; }
+EXPORT int nvmlShutdown(void) { return OK; }
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) {
     *d = &throttle;
     return i ? INVALID_VALUE : OK;

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 #ifdef FUZZING
-#define FUZZ(name)                                                                                           \
-    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                                            \
+#define FUZZ(name)                                                \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); \
     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #else
-#define FUZZ(name)                                                                                           \
-    int fuzz_##name(const uint8_t *data, size_t size);                                                       \
+#define FUZZ(name)                                     \
+    int fuzz_##name(const uint8_t *data, size_t size); \
     int fuzz_##name(const uint8_t *data, size_t size)
 #endif

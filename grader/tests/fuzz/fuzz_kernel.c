@@ -31,8 +31,13 @@ static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *bu
     sim_kernel_info(k, &info);
     uint8_t *params = calloc(1, info.param_bytes + 8u);
     parameters(&info, buffers, params);
-    struct sim_launch l = {.kernel = k, .grid = {2, 1, 1}, .block = {40, 1, 1}, .dynamic_shared = 256,
-                           .params = params, .param_bytes = info.param_bytes, .cooperative = info.cooperative};
+    struct sim_launch l = {.kernel = k,
+                           .grid = {2, 1, 1},
+                           .block = {40, 1, 1},
+                           .dynamic_shared = 256,
+                           .params = params,
+                           .param_bytes = info.param_bytes,
+                           .cooperative = info.cooperative};
     if (!sim_check_launch(s, &l, &e)) {
         struct time_options o = {.whole = choice & 16};
         struct time_estimate t;
@@ -56,7 +61,8 @@ static void launch_all(struct sim *s, struct sim_module *m, const char *text, si
     const char *end = text + size, *at = text;
     for (unsigned i = 0; i < KERNELS && (at = memmem(at, (size_t)(end - at), ".entry ", 7)); i++) {
         size_t n = 0;
-        for (at += 7; at < end && n < sizeof name - 1 && (isalnum((uint8_t)*at) || strchr("_$%", *at)); at++) name[n++] = *at;
+        for (at += 7; at < end && n < sizeof name - 1 && (isalnum((uint8_t)*at) || strchr("_$%", *at)); at++)
+            name[n++] = *at;
         name[n] = 0;
         const struct sim_kernel *k = sim_find_kernel(m, name);
         if (k) launch(s, k, buffers, choice);
@@ -67,9 +73,14 @@ FUZZ(kernel) {
     struct err e = {0};
     unsigned choice = size ? data[size - 1] : 0;
     lanes_force(choice % 2 && lanes_level(3) ? 3 : 2);
-    struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"), .workers = 1, .sanitize = true,
-                                                   .hostile_schedule = choice & 4, .memory_limit = 16 << 20,
-                                                   .instruction_budget = MAX_INSTRUCTIONS, .time_budget = 5}, &e);
+    struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"),
+                                                   .workers = 1,
+                                                   .sanitize = true,
+                                                   .hostile_schedule = choice & 4,
+                                                   .memory_limit = 16 << 20,
+                                                   .instruction_budget = MAX_INSTRUCTIONS,
+                                                   .time_budget = 5},
+                             &e);
     if (!s) __builtin_trap();
     struct sim_module *m = sim_load(s, (const char *)data, size, &e);
     if (!m == (e.kind == ERR_NONE)) __builtin_trap();
@@ -82,7 +93,9 @@ FUZZ(kernel) {
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 
-struct span { size_t at, bytes; };
+struct span {
+    size_t at, bytes;
+};
 
 /* A line, with its newline, chosen at random. */
 static struct span any_line(const uint8_t *data, size_t size, unsigned *seed) {
@@ -117,7 +130,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
     case 0: return put_line(data, size, max, from, to, true);
     case 1: return put_line(data, size, max, from, to, false);
     case 2: memmove(data + to.at, data + to.at + to.bytes, size - to.at - to.bytes); return size - to.bytes;
-    case 3: case 4: return new_digit(data, size, to, &seed);
+    case 3:
+    case 4: return new_digit(data, size, to, &seed);
     default: return LLVMFuzzerMutate(data, size, max);
     }
 }

@@ -21,34 +21,26 @@ static struct archive *archive;
 
 static void open_archive(const char *path, bool zip) {
     archive = archive_write_new();
-    if (zip)
-        archive_write_set_format_zip(archive);
-    else
-        archive_write_set_format_pax_restricted(archive), archive_write_add_filter_gzip(archive);
+    if (zip) archive_write_set_format_zip(archive);
+    else archive_write_set_format_pax_restricted(archive), archive_write_add_filter_gzip(archive);
     if (archive_write_open_filename(archive, path) != ARCHIVE_OK) die("%s: cannot write", path);
 }
-static void close_archive(void) {
-    archive_write_free(archive);
-}
+static void close_archive(void) { archive_write_free(archive); }
 
 static void add(const char *name, unsigned type, const char *link, const char *data, size_t size) {
     struct archive_entry *e = archive_entry_new();
     archive_entry_set_pathname(e, name);
     archive_entry_set_filetype(e, type);
     archive_entry_set_perm(e, 0644);
-    if (type == AE_IFREG && link)
-        archive_entry_set_hardlink(e, link);
-    else if (link)
-        archive_entry_set_symlink(e, link);
+    if (type == AE_IFREG && link) archive_entry_set_hardlink(e, link);
+    else if (link) archive_entry_set_symlink(e, link);
     if (type == AE_IFREG && !link) archive_entry_set_size(e, (la_int64_t)size);
     if (type == AE_IFCHR) archive_entry_set_rdev(e, 0x101);
     if (archive_write_header(archive, e) == ARCHIVE_OK && type == AE_IFREG && !link)
         archive_write_data(archive, data, size);
     archive_entry_free(e);
 }
-static void text(const char *name, const char *data) {
-    add(name, AE_IFREG, NULL, data, strlen(data));
-}
+static void text(const char *name, const char *data) { add(name, AE_IFREG, NULL, data, strlen(data)); }
 
 /* ---- each archive ---- */
 
@@ -58,15 +50,10 @@ static void zip_slip(void) {
         text("wanted.cu", good);
 }
 static void symlinks(void) {
-    add("wanted.cu", AE_IFLNK, planted_file(), NULL, 0),
-        add("02/wanted.cu", AE_IFLNK, "/etc/passwd", NULL, 0);
+    add("wanted.cu", AE_IFLNK, planted_file(), NULL, 0), add("02/wanted.cu", AE_IFLNK, "/etc/passwd", NULL, 0);
 }
-static void hardlinks(void) {
-    add("wanted.cu", AE_IFREG, "/etc/passwd", NULL, 0);
-}
-static void devices(void) {
-    add("wanted.cu", AE_IFCHR, NULL, NULL, 0), add("x/wanted.cu", AE_IFIFO, NULL, NULL, 0);
-}
+static void hardlinks(void) { add("wanted.cu", AE_IFREG, "/etc/passwd", NULL, 0); }
+static void devices(void) { add("wanted.cu", AE_IFCHR, NULL, NULL, 0), add("x/wanted.cu", AE_IFIFO, NULL, NULL, 0); }
 static void link_then_file(void) {
     add("d", AE_IFLNK, "/tmp", NULL, 0), text("d/wb-planted", "bad"), text("wanted.cu", good);
 }
@@ -100,12 +87,8 @@ static void odd_names(void) {
     text(name, "bad"), text("a\033[2Jb\n\r.cu", "bad"), text("..", "bad"), text("..\\wanted.cu", "bad"),
         text("wanted.cu", good);
 }
-static void twice(void) {
-    text("wanted.cu", good), text("./wanted.cu", "bad");
-}
-static void plain(void) {
-    text("student/wanted.cu", good), text("student/notes.txt", "x");
-}
+static void twice(void) { text("wanted.cu", good), text("./wanted.cu", "bad"); }
+static void plain(void) { text("student/wanted.cu", good), text("student/notes.txt", "x"); }
 
 static const struct {
     const char *name, *threat, *tries;
@@ -165,8 +148,7 @@ static unsigned try_one(unsigned i, bool zip) {
     unlink(path);
     printf("%s %-26s %-4s %-6s %s\n       stopped by: %.*s\n", wrong.size ? "FAIL" : "ok  ", archives[i].name,
            archives[i].threat, zip ? "zip" : "tar.gz", archives[i].tries,
-           said.size ? (int)strcspn(buf_str(&said), "\n") : 15,
-           said.size ? buf_str(&said) : "nothing to stop");
+           said.size ? (int)strcspn(buf_str(&said), "\n") : 15, said.size ? buf_str(&said) : "nothing to stop");
     if (wrong.size) printf("       WRONG: %s\n", buf_str(&wrong));
     unsigned failed = wrong.size > 0;
     buf_free(&wrong), buf_free(&said);
@@ -210,8 +192,8 @@ static void hand_in(const char *student, const char *source) {
 
 static void run_batch(const char *class, const char *format, struct buf *out) {
     char grader[PATH_MAX], line[512];
-    snprintf(grader, sizeof grader, "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1",
-             book_build(), class, format);
+    snprintf(grader, sizeof grader, "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", book_build(),
+             class, format);
     FILE *f = popen(grader, "r");
     while (f && fgets(line, sizeof line, f)) buf_puts(out, line);
     if (f) pclose(f);
@@ -225,26 +207,24 @@ static bool has_formula(const char *csv) {
 }
 
 static unsigned try_gradebook(void) {
-    static const char *const students[] = {
-        "=cmd|' !A1", "+1", "-1", "@SUM(A1)", "name\nwith\033[2J,\"quotes\"", "<script>", "honest"};
+    static const char *const students[] = {"=cmd|' !A1", "+1",    "-1", "@SUM(A1)", "name\nwith\033[2J,\"quotes\"",
+                                           "<script>",   "honest"};
     struct buf csv = {0}, json = {0};
     char class[PATH_MAX];
     snprintf(class, sizeof class, "%s/class", planted_folder());
     for (unsigned i = 0; i < sizeof students / sizeof *students; i++)
         hand_in(students[i], "#error \"=HYPERLINK(1)\"\n");
     run_batch(class, "csv", &csv), run_batch(class, "json", &json);
-    bool formula = has_formula(buf_str(&csv)),
-         control = strchr(buf_str(&csv), 033) || strchr(buf_str(&json), 033);
+    bool formula = has_formula(buf_str(&csv)), control = strchr(buf_str(&csv), 033) || strchr(buf_str(&json), 033);
     bool there = strstr(buf_str(&csv), "\"honest\"") && strstr(buf_str(&json), "\"jail\": \"T") &&
                  strstr(buf_str(&csv), "\"'=cmd");
     bool ok = !formula && !control && there;
-    printf(
-        "%s gradebook                  51   formulas, control characters and HTML as names of students%s\n",
-        ok ? "ok  " : "FAIL",
-        formula   ? ": a formula"
-        : control ? ": control characters"
-        : there   ? ""
-                  : ": rows are missing");
+    printf("%s gradebook                  51   formulas, control characters and HTML as names of students%s\n",
+           ok ? "ok  " : "FAIL",
+           formula   ? ": a formula"
+           : control ? ": control characters"
+           : there   ? ""
+                     : ": rows are missing");
     buf_free(&csv), buf_free(&json);
     dir_remove(class, &(struct err){0});
     return !ok;
@@ -254,8 +234,7 @@ unsigned try_archives(void) {
     unsigned failed = 0;
     for (unsigned i = 0; i < N; i++)
         for (unsigned zip = 0; zip < 2; zip++)
-            if (!zip || (archives[i].write != hardlinks && archives[i].write != devices))
-                failed += try_one(i, zip);
+            if (!zip || (archives[i].write != hardlinks && archives[i].write != devices)) failed += try_one(i, zip);
     failed += try_damaged();
     failed += try_gradebook();
     printf("archives: %u failed\n\n", failed);

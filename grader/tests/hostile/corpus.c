@@ -22,10 +22,8 @@ static void point(struct buf *source) {
 
 static char *field(char **at) {
     char *start = *at, *end = strstr(start, " | ");
-    if (end)
-        *end = 0, *at = end + 3;
-    else
-        *at = start + strlen(start);
+    if (end) *end = 0, *at = end + 3;
+    else *at = start + strlen(start);
     return xstrdup(start);
 }
 

@@ -73,10 +73,8 @@ static void check_cache(const char *kind, char *const *before, struct buf *wrong
         struct buf entry = {0};
         bool is_key = strlen(*n) == HASH_HEX - 1;
         if (is_key) memcpy(key, *n, HASH_HEX);
-        if (!is_key)
-            buf_printf(wrong, "%.80s lies in the cache; ", *n);
-        else if (!cache_get(kind, key, &entry))
-            buf_printf(wrong, "a damaged entry in %s; ", kind);
+        if (!is_key) buf_printf(wrong, "%.80s lies in the cache; ", *n);
+        else if (!cache_get(kind, key, &entry)) buf_printf(wrong, "a damaged entry in %s; ", kind);
         buf_free(&entry);
         snprintf(path, sizeof path, "%s/cache/%s/%s", book_build(), kind, *n);
         if (!among(before, *n)) unlink(path);
@@ -89,8 +87,7 @@ static bool completes(void) {
     int status = 1;
     write_source(file, 1u << 20);
     pid_t pid = start_grader(file);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -100,8 +97,7 @@ static void check_groups(struct buf *wrong) {
     for (unsigned i = 0; i < 3; i++) {
         char **names = book_files(bases[i], "warpbook.", "");
         for (char **n = names; *n; n++)
-            if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH)
-                buf_printf(wrong, "control group %.60s stays; ", *n);
+            if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH) buf_printf(wrong, "control group %.60s stays; ", *n);
         book_free_list(names);
     }
 }
@@ -118,18 +114,15 @@ static unsigned try_tier(const char *tier, unsigned times) {
         pid_t pid = start_grader(file);
         usleep(1000 * random_below(2500));
         kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
         ended += WIFEXITED(status);
         left_behind(&wrong);
     }
     if (!wrong.size && !completes()) buf_puts(&wrong, "the next run does not work; ");
     check_groups(&wrong);
     for (unsigned k = 0; k < 3; k++) check_cache(kinds[k], before[k], &wrong), book_free_list(before[k]);
-    printf("%s grader killed %u times under %s (%u had ended before)%s%s\n", wrong.size ? "FAIL" : "ok  ",
-           times, tier, ended,
-           wrong.size ? ": " : ": no process, no file, no damaged entry; the next run works",
-           buf_str(&wrong));
+    printf("%s grader killed %u times under %s (%u had ended before)%s%s\n", wrong.size ? "FAIL" : "ok  ", times, tier,
+           ended, wrong.size ? ": " : ": no process, no file, no damaged entry; the next run works", buf_str(&wrong));
     fflush(stdout);
     unsigned failed = wrong.size > 0;
     buf_free(&wrong);

@@ -22,33 +22,24 @@
 
 /* ---- the exercise: out[i] = in[i] + 1 ---- */
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void any_bits(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
-    for (size_t i = 0; i < n; i++)
-        ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
+    for (size_t i = 0; i < n; i++) ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
 }
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
-static double bytes(const struct ex_case *c) {
-    return 8.0 * (double)c->dim[0];
-}
+static double bytes(const struct ex_case *c) { return 8.0 * (double)c->dim[0]; }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
     {.name = "in", .role = EX_IN, .type = EX_I32, .count = count, .fill = any_bits},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32},
 };
 static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
-START_TEST(right) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
-START_TEST(coalesced) {
-    ex_at_most("sectors_per_request_load", 16, "a warp reads 512 bytes at most");
-}
+START_TEST(coalesced) { ex_at_most("sectors_per_request_load", 16, "a warp reads 512 bytes at most"); }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);
@@ -73,8 +64,7 @@ const struct exercise plus_one = {.name = "plus_one",
 
 static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
-    for (unsigned i = 0; i < r->ncases; i++)
-        buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
     for (unsigned i = 0; i < r->ntechnique; i++)
         buf_printf(out, "%s %s %s\n", r->technique[i].metric, r->technique[i].reason, r->technique[i].file);
     for (unsigned i = 0; i < r->nlines; i++) buf_printf(out, "%s\n", r->lines[i].file);
@@ -151,8 +141,7 @@ struct choice {
 static unsigned choose(struct attack *list, unsigned n, const struct choice *c, struct attack *out) {
     unsigned kept = 0;
     for (unsigned i = 0; i < n; i++)
-        if ((!c->quick || list[i].quick) && (!c->only || strstr(list[i].name, c->only)))
-            out[kept++] = list[i];
+        if ((!c->quick || list[i].quick) && (!c->only || strstr(list[i].name, c->only))) out[kept++] = list[i];
     return kept;
 }
 
@@ -163,8 +152,7 @@ static unsigned try_corpus(const char *folder, const struct choice *c, const cha
     struct buf wrong = {0};
     left_behind(&wrong);
     if (wrong.size) printf("FAIL   %s\n", buf_str(&wrong)), failed++;
-    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_tier(), geteuid() ? "nobody" : "root", kept,
-           failed);
+    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_tier(), geteuid() ? "nobody" : "root", kept, failed);
     for (int v = 0; v < V_COUNT; v++)
         if (tally[v]) printf(" %s %u", verdict_code(v), tally[v]);
     printf("\n\n");
@@ -178,9 +166,7 @@ static int one_tier(const struct choice *c) {
     struct err e = {0};
     setenv("WARPBOOK_JAIL_TIER", c->tier, 1);
     if (!jail_probe(&e))
-        return printf("%s as %s: not on this machine: %s\n\n", c->tier, geteuid() ? "nobody" : "root",
-                      e.text),
-               0;
+        return printf("%s as %s: not on this machine: %s\n\n", c->tier, geteuid() ? "nobody" : "root", e.text), 0;
     plant();
     unsigned failed = try_corpus("", c, "hostile");
     if (!c->quick) failed += try_corpus("/honest", c, "honest");
@@ -191,22 +177,19 @@ static int one_tier(const struct choice *c) {
 /* ---- all of it ---- */
 
 static bool run_self(const char *tier, const struct choice *c, bool nobody) {
-    const char *argv[] = {"hostile", "--tier", tier, c->only ? "--only" : c->quick ? "--quick" : NULL,
-                          c->only,   NULL};
+    const char *argv[] = {"hostile", "--tier", tier, c->only ? "--only" : c->quick ? "--quick" : NULL, c->only, NULL};
     int status = 1;
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        if (nobody && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
-                       setresuid(65534, 65534, 65534) < 0))
+        if (nobody &&
+            (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
             _exit(1);
         execv("/proc/self/exe", (char *const *)argv);
         _exit(127);
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFSIGNALED(status))
-        printf("FAIL   the runner itself was ended by %s\n", strsignal(WTERMSIG(status)));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFSIGNALED(status)) printf("FAIL   the runner itself was ended by %s\n", strsignal(WTERMSIG(status)));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -243,16 +226,11 @@ int main(int argc, char **argv) {
     struct choice c = {0};
     struct err e = {0};
     for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--quick"))
-            c.quick = true;
-        else if (!strcmp(argv[i], "--tier") && i + 1 < argc)
-            c.tier = argv[++i];
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            c.only = argv[++i];
-        else if (!strcmp(argv[i], "--extras"))
-            c.only = "";
-        else
-            return fprintf(stderr, "usage: hostile [--quick | --only NAME | --extras] [--tier T1|T2]\n"), 2;
+        if (!strcmp(argv[i], "--quick")) c.quick = true;
+        else if (!strcmp(argv[i], "--tier") && i + 1 < argc) c.tier = argv[++i];
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc) c.only = argv[++i];
+        else if (!strcmp(argv[i], "--extras")) c.only = "";
+        else return fprintf(stderr, "usage: hostile [--quick | --only NAME | --extras] [--tier T1|T2]\n"), 2;
     signal(SIGPIPE, SIG_IGN);
     if (!book_open(&e)) die("%s", e.text);
     if (c.tier) return one_tier(&c);

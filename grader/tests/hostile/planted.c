@@ -20,15 +20,9 @@
 
 static char token[40], folder[64], file[96], temporary[96];
 
-const char *planted_token(void) {
-    return token;
-}
-const char *planted_file(void) {
-    return file;
-}
-const char *planted_folder(void) {
-    return folder;
-}
+const char *planted_token(void) { return token; }
+const char *planted_file(void) { return file; }
+const char *planted_folder(void) { return folder; }
 
 void plant(void) {
     struct err e = {0};
@@ -40,8 +34,7 @@ void plant(void) {
     chmod(folder, 0755);
     snprintf(file, sizeof file, "%s/secret.h", folder);
     snprintf(temporary, sizeof temporary, "%s/tmp", folder);
-    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0)
-        die("cannot plant: %s", e.text);
+    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0) die("cannot plant: %s", e.text);
     setenv("TMPDIR", temporary, 1);
     setenv("WARPBOOK_PLANTED", token, 1);
     int fd = memfd_create("secret", 0), high = fcntl(fd, F_DUPFD, 40); /* both are inheritable */
@@ -82,6 +75,4 @@ void left_behind(struct buf *wrong) {
     book_free_list(names);
 }
 
-void unplant(void) {
-    dir_remove(folder, &(struct err){0});
-}
+void unplant(void) { dir_remove(folder, &(struct err){0}); }

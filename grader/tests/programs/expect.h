@@ -4,10 +4,10 @@
 
 static int wrong;
 // Counts what is wrong and shows the first.
-#define EXPECT(condition, ...)                                                                               \
-    do {                                                                                                     \
-        if (!(condition) && wrong++ < 10) {                                                                  \
-            printf(__VA_ARGS__);                                                                             \
-            puts("");                                                                                        \
-        }                                                                                                    \
+#define EXPECT(condition, ...)              \
+    do {                                    \
+        if (!(condition) && wrong++ < 10) { \
+            printf(__VA_ARGS__);            \
+            puts("");                       \
+        }                                   \
     } while (0)

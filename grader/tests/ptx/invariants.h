@@ -6,29 +6,19 @@
 #include <string.h>
 
 static bool operand_holds(const struct ptx_func *f, const struct ptx_operand *op, unsigned depth) {
-    if (op->reg < -1 || op->reg >= (int)f->nregs || op->second < -2 || op->second >= (int)f->nregs)
-        return false;
+    if (op->reg < -1 || op->reg >= (int)f->nregs || op->second < -2 || op->second >= (int)f->nregs) return false;
     switch (op->kind) {
-    case PTX_OP_REG:
-        return op->reg >= 0 && op->type == f->regs[op->reg].type;
-    case PTX_OP_IMM:
-        return op->type == PTX_S64 || op->type == PTX_U64 || op->type == PTX_F32 || op->type == PTX_F64;
+    case PTX_OP_REG: return op->reg >= 0 && op->type == f->regs[op->reg].type;
+    case PTX_OP_IMM: return op->type == PTX_S64 || op->type == PTX_U64 || op->type == PTX_F32 || op->type == PTX_F64;
     case PTX_OP_SREG:
-    case PTX_OP_FUNC:
-        return op->name && op->name[0];
-    case PTX_OP_VAR:
-        return op->var && op->var->name;
-    case PTX_OP_ADDRESS:
-        return op->reg < 0 || !op->var;
-    case PTX_OP_LABEL:
-        return op->target <= f->ninsns;
-    case PTX_OP_TABLE:
-        return op->target < f->ntables;
-    case PTX_OP_SINK:
-        return op->reg == -1;
+    case PTX_OP_FUNC: return op->name && op->name[0];
+    case PTX_OP_VAR: return op->var && op->var->name;
+    case PTX_OP_ADDRESS: return op->reg < 0 || !op->var;
+    case PTX_OP_LABEL: return op->target <= f->ninsns;
+    case PTX_OP_TABLE: return op->target < f->ntables;
+    case PTX_OP_SINK: return op->reg == -1;
     case PTX_OP_VECTOR:
-    case PTX_OP_LIST:
-        break;
+    case PTX_OP_LIST: break;
     }
     if (depth > 8) return false;
     for (unsigned i = 0; i < op->nitems; i++)
@@ -76,8 +66,7 @@ static bool module_holds(const struct ptx_module *m) {
         if (!func_holds(m, m->funcs[i]) || ptx_module_func(m, m->funcs[i]->name) != m->funcs[i]) return false;
     for (unsigned i = 0; i < m->nlocs; i++) {
         const struct ptx_loc *l = &m->locs[i];
-        if (l->file >= m->nfiles || (i && l->inlined_at >= i) ||
-            (l->function && strlen(l->function) > PTX_MAX_TEXT))
+        if (l->file >= m->nfiles || (i && l->inlined_at >= i) || (l->function && strlen(l->function) > PTX_MAX_TEXT))
             return false;
     }
     return m->nlocs && m->target;
@@ -88,8 +77,7 @@ static bool ptx_text_holds(const char *text, size_t n) {
     struct arena a = {0};
     struct err e = {0};
     const struct ptx_module *m = ptx_parse(&a, text, n, &e);
-    bool ok =
-        m ? e.kind == ERR_NONE && module_holds(m) : e.kind != ERR_NONE && !strncmp(e.text, "PTX line ", 9);
+    bool ok = m ? e.kind == ERR_NONE && module_holds(m) : e.kind != ERR_NONE && !strncmp(e.text, "PTX line ", 9);
     arena_free(&a);
     return ok;
 }

@@ -27,9 +27,9 @@ struct row {
 };
 static const struct row rows[] = {
 #define GROUP(name, device, set, source) {name, device, source, set, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-#define CASE(label, file, kernel, gx, gy, bx, by, args, published)                                           \
+#define CASE(label, file, kernel, gx, gy, bx, by, args, published) \
     {0, 0, 0, -1, label, file, kernel, gx, gy, bx, by, args, published},
-#define CASE_FIT(label, file, kernel, gx, gy, bx, by, args, published)                                       \
+#define CASE_FIT(label, file, kernel, gx, gy, bx, by, args, published) \
     {0, 0, 0, FIT, label, file, kernel, gx, gy, bx, by, args, published},
 #include "grader/tests/timing/cases.def"
 };
@@ -132,8 +132,8 @@ static void make_arguments(struct sim *s, const char *text, struct arguments *a)
 }
 
 /* Modelled times of a row: with all terms, then without each. Returns how many were computed. */
-static void model_row(const struct setting *o, const struct row *r, const struct gpu_device *d,
-                      struct time_estimate *t, unsigned n) {
+static void model_row(const struct setting *o, const struct row *r, const struct gpu_device *d, struct time_estimate *t,
+                      unsigned n) {
     struct err e = {0};
     struct buf ptx = {0};
     struct sim_options so = {.device = d, .memory_limit = 4ull << 30};
@@ -190,9 +190,7 @@ static double worst(const double *v, unsigned n) {
     return w;
 }
 /* As a factor's distance from 1: an error of 0.20 is 20 % too long or 1/1.2 too short. */
-static double factor_error(double log_ratio) {
-    return exp(fabs(log_ratio)) - 1;
-}
+static double factor_error(double log_ratio) { return exp(fabs(log_ratio)) - 1; }
 
 struct group_state {
     const struct row *group;
@@ -229,14 +227,13 @@ static void one_row(const struct setting *o, const struct row *r, struct group_s
     char first[64] = "", second[64] = "";
     if (times) snprintf(first, sizeof first, "%.1f", published);
     if (times) snprintf(second, sizeof second, "%+.0f %%", 100 * (us / published - 1));
-    printf("| %s | %s | %.1f (%.1f–%.1f) | %s | %.2f | %.2f | %+.0f %% | %s, %.0f %%; %s, %.0f %% |\n",
-           r->label, first, us, t[0].low * 1e6, t[0].high * 1e6, second, told, ratio,
-           100 * (ratio / told - 1), t[0].bound_by[0], 100 * t[0].share[0], t[0].bound_by[1],
-           100 * t[0].share[1]);
+    printf("| %s | %s | %.1f (%.1f–%.1f) | %s | %.2f | %.2f | %+.0f %% | %s, %.0f %%; %s, %.0f %% |\n", r->label, first,
+           us, t[0].low * 1e6, t[0].high * 1e6, second, told, ratio, 100 * (ratio / told - 1), t[0].bound_by[0],
+           100 * t[0].share[0], t[0].bound_by[1], 100 * t[0].share[1]);
     if (o->verbose)
-        printf("<!-- third: %s %.0f %%; L1 hits %.2f, L2 hits %.2f, DRAM %.0f MB; %.2f s%s%s -->\n",
-               t[0].bound_by[2], 100 * t[0].share[2], t[0].l1_hits, t[0].l2_hits, t[0].dram_bytes * 1e-6,
-               took, *t[0].note ? "; " : "", t[0].note);
+        printf("<!-- third: %s %.0f %%; L1 hits %.2f, L2 hits %.2f, DRAM %.0f MB; %.2f s%s%s -->\n", t[0].bound_by[2],
+               100 * t[0].share[2], t[0].l1_hits, t[0].l2_hits, t[0].dram_bytes * 1e-6, took, *t[0].note ? "; " : "",
+               t[0].note);
     fflush(stdout);
     for (unsigned i = 0; i < n; i++) log_times[i][index] = log(t[i].seconds * 1e6);
 }
@@ -247,11 +244,9 @@ static void summary(const struct errors *e) {
     for (int s = 0; s < 2; s++)
         printf("| %s | %.0f %%, %.0f %% (%u) | %.0f %%, %.0f %% (%u) |\n", names[s],
                100 * median(e->time[s], e->ntime[s]), 100 * worst(e->time[s], e->ntime[s]), e->ntime[s],
-               100 * median(e->speedup[s], e->nspeedup[s]), 100 * worst(e->speedup[s], e->nspeedup[s]),
-               e->nspeedup[s]);
-    printf(
-        "\nPairs whose published order is kept: %u of %u. Published times inside the interval: %u of %u.\n",
-        e->kept, e->orders, e->inside, e->intervals);
+               100 * median(e->speedup[s], e->nspeedup[s]), 100 * worst(e->speedup[s], e->nspeedup[s]), e->nspeedup[s]);
+    printf("\nPairs whose published order is kept: %u of %u. Published times inside the interval: %u of %u.\n", e->kept,
+           e->orders, e->inside, e->intervals);
 }
 
 static void ablation(double log_times[TERMS + 1][ROWS]) {
@@ -265,10 +260,8 @@ static void ablation(double log_times[TERMS + 1][ROWS]) {
             double p = log(rows[i].published > 0 ? rows[i].published : -1 / rows[i].published);
             if (rows[i].published > 0) te[nt++] = factor_error(log_times[k][i] - p);
             if (rows[i].published < 0) continue;
-            if (inside++)
-                se[ns++] = factor_error((log_times[k][i] - base) - (p - told));
-            else
-                base = log_times[k][i], told = p;
+            if (inside++) se[ns++] = factor_error((log_times[k][i] - base) - (p - told));
+            else base = log_times[k][i], told = p;
         }
         printf("| %s | %.0f %%, %.0f %% | %.0f %%, %.0f %% |\n", k ? terms[k - 1].name : "nothing",
                100 * median(te, nt), 100 * worst(te, nt), 100 * median(se, ns), 100 * worst(se, ns));
@@ -287,15 +280,13 @@ static void judge(const struct setting *o) {
             end_group(&g, &e);
             g = (struct group_state){.group = group = r};
             bool skip = o->only && !strstr(r->group, o->only);
-            if (skip)
-                group = NULL;
+            if (skip) group = NULL;
             else
                 printf("\n**%s** (%s). Source: %s.\n\n| case | published, µs | modelled, µs (interval) | "
                        "error | published speedup | modelled | error | bound by "
                        "|\n|---|---|---|---|---|---|---|---|\n",
                        r->group, r->set == FIT ? "fitted on" : "not fitted on", r->source);
-        } else if (group)
-            one_row(o, r, &g, &e, log_times, i);
+        } else if (group) one_row(o, r, &g, &e, log_times, i);
     }
     end_group(&g, &e);
     summary(&e);
@@ -305,21 +296,14 @@ static void judge(const struct setting *o) {
 int main(int argc, char **argv) {
     struct setting o = {.cuda = NULL};
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--ablation"))
-            o.ablation = true;
-        else if (!strcmp(argv[i], "--verbose"))
-            o.verbose = true;
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
-            o.only = argv[++i];
-        else if (!o.cuda)
-            o.cuda = argv[i];
-        else
-            o.cache = argv[i];
+        if (!strcmp(argv[i], "--ablation")) o.ablation = true;
+        else if (!strcmp(argv[i], "--verbose")) o.verbose = true;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc) o.only = argv[++i];
+        else if (!o.cuda) o.cuda = argv[i];
+        else o.cache = argv[i];
     }
     if (!o.cuda || !o.cache)
-        return fprintf(stderr,
-                       "usage: judge [--ablation] [--only TEXT] [--verbose] CUDA-FOLDER CACHE-FOLDER\n"),
-               2;
+        return fprintf(stderr, "usage: judge [--ablation] [--only TEXT] [--verbose] CUDA-FOLDER CACHE-FOLDER\n"), 2;
     judge(&o);
     return 0;
 }

@@ -13,15 +13,27 @@
 struct fake {
     struct backend base;
     uint8_t bytes[FAKE_BYTES];
-    struct { uint64_t start, size; bool live; } blocks[256];
+    struct {
+        uint64_t start, size;
+        bool live;
+    } blocks[256];
     unsigned nblocks;
     uint64_t top;
 };
 
 static const struct gpu_device fake_gpu = {
-    .name = "fake", .full_name = "Fake GPU", .cc_major = 9, .sms = 2, .clock_hz = 1e9, .warps_per_sm = 64,
-    .blocks_per_sm = 32, .registers_per_sm = 65536, .shared_per_sm = 100000, .shared_per_block = 99000,
-    .dram_rate = 1e12, .launch_seconds = 1e-6,
+    .name = "fake",
+    .full_name = "Fake GPU",
+    .cc_major = 9,
+    .sms = 2,
+    .clock_hz = 1e9,
+    .warps_per_sm = 64,
+    .blocks_per_sm = 32,
+    .registers_per_sm = 65536,
+    .shared_per_sm = 100000,
+    .shared_per_block = 99000,
+    .dram_rate = 1e12,
+    .launch_seconds = 1e-6,
 };
 
 static struct fake *fake_of(struct backend *b) { return (struct fake *)b; }
@@ -56,8 +68,7 @@ static bool fake_find_kernel(struct backend *b, void *module, const char *name, 
     return out->handle;
 }
 
-static bool fake_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
-                             uint64_t *bytes) {
+static bool fake_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes) {
     (void)b, (void)module;
     *address = FAKE_BASE;
     *bytes = 16;
@@ -89,8 +100,7 @@ static bool fake_free(struct backend *b, uint64_t address) {
 static bool fake_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct fake *f = fake_of(b);
     for (unsigned i = 0; i < f->nblocks; i++)
-        if (f->blocks[i].live && address >= f->blocks[i].start &&
-            address < f->blocks[i].start + f->blocks[i].size) {
+        if (f->blocks[i].live && address >= f->blocks[i].start && address < f->blocks[i].start + f->blocks[i].size) {
             *start = f->blocks[i].start;
             *bytes = f->blocks[i].size;
             return true;
@@ -139,7 +149,8 @@ static void fake_launch(struct backend *b, const struct backend_launch *l, struc
     uint8_t *p = at(b, params[0], params[1]);
     *out = (struct backend_result){.seconds = 2e-6};
     if (!p || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
-    else for (uint64_t i = 0; i < params[1]; i++) p[i]++;
+    else
+        for (uint64_t i = 0; i < params[1]; i++) p[i]++;
 }
 
 static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads, unsigned shared) {
@@ -154,16 +165,16 @@ static void fake_take_output(struct backend *b, struct buf *out, struct buf *err
 
 static const struct backend_ops fake_ops = {
 #define OP(name) .name = fake_##name
-    OP(close), OP(reset), OP(load), OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc), OP(free),
-    OP(range), OP(memory_used), OP(write), OP(read), OP(fill), OP(copy), OP(check), OP(launch),
-    OP(occupancy), OP(time_limit), OP(take_output),
+    OP(close), OP(reset),  OP(load),        OP(unload),     OP(find_kernel), OP(find_symbol), OP(alloc),
+    OP(free),  OP(range),  OP(memory_used), OP(write),      OP(read),        OP(fill),        OP(copy),
+    OP(check), OP(launch), OP(occupancy),   OP(time_limit), OP(take_output),
 #undef OP
 };
 
 struct backend *fake_device(void) {
     struct fake *f = xcalloc(1, sizeof *f);
-    f->base = (struct backend){.ops = &fake_ops, .device = &fake_gpu, .base = FAKE_BASE, .span = FAKE_BYTES,
-                               .memory_bytes = FAKE_BYTES};
+    f->base = (struct backend){
+        .ops = &fake_ops, .device = &fake_gpu, .base = FAKE_BASE, .span = FAKE_BYTES, .memory_bytes = FAKE_BYTES};
     fake_reset(&f->base);
     return &f->base;
 }
@@ -198,8 +209,7 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
     f->server = server_open(fake_device(), &o, &e);
     if (!f->server) die("%s", e.text); /* not ck_assert: fuzzers use this too */
     f->window_bytes = o.window_bytes;
-    f->window =
-        mmap(NULL, o.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server_client_window(f->server), 0);
+    f->window = mmap(NULL, o.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server_client_window(f->server), 0);
     if (f->window == MAP_FAILED) die("no memory for the window");
     if (with_thread && pthread_create(&f->thread, NULL, serve, f)) die("no thread");
 }
@@ -218,8 +228,8 @@ size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *fram
     return n > 0 ? (size_t)n : 0;
 }
 
-int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail,
-                void *p, size_t np) {
+int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail, void *p,
+                size_t np) {
     _Alignas(8) uint8_t out[WB_FRAME], in[WB_FRAME];
     struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail)};
     memcpy(out, &h, sizeof h);
@@ -247,14 +257,13 @@ uint64_t fixture_kernel(struct fixture *f, const char *name) {
     memcpy(f->window, "FAKE", 4);
     ck_assert_int_eq(ASK(f, upload, (&(struct wb_req_upload){0, 4, 4}), NULL), 0);
     ck_assert_int_eq(ASK(f, module_load, &(struct wb_req_module_load){4}, &m), 0);
-    ck_assert_int_eq(ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)),
-                     0);
+    ck_assert_int_eq(ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)), 0);
     return k.kernel;
 }
 
 int fixture_launch(struct fixture *f, uint64_t kernel, uint32_t threads, uint64_t p, uint64_t n) {
-    struct wb_req_launch q = {.kernel = kernel, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = threads,
-                              .block_y = 1, .block_z = 1};
+    struct wb_req_launch q = {
+        .kernel = kernel, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = threads, .block_y = 1, .block_z = 1};
     uint64_t params[2] = {p, n};
     return ASK_TAIL(f, launch, &q, NULL, params, sizeof params);
 }

@@ -33,9 +33,9 @@ size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *fram
 int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail, void *p,
                 size_t np);
 
-#define ASK(f, name, q, p)                                                                                   \
+#define ASK(f, name, q, p) \
     fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), NULL, 0, p, sizeof(struct wb_rep_##name))
-#define ASK_TAIL(f, name, q, p, tail, ntail)                                                                 \
+#define ASK_TAIL(f, name, q, p, tail, ntail) \
     fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail, p, sizeof(struct wb_rep_##name))
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes);

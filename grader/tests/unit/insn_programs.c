@@ -8,27 +8,33 @@
 
 enum { WORDS = 8, SCRATCH = 4096, MOST_THREADS = 256 };
 
-static const char head[] = ".version 8.6\n.target sm_90\n.address_size 64\n"
-                           ".const .align 4 .b32 table[16] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150};\n"
-                           ".func (.param .b32 result) twice(.param .b32 value) {\n.reg .b32 %r<4>;\n"
-                           "ld.param.u32 %r1, [value];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [result], %r2;\nret;\n}\n"
-                           /* factorial, each level with a local variable of its own */
-                           ".func (.param .b32 result) factorial(.param .b32 value) {\n.reg .b32 %r<8>;\n.reg .b64 %q<4>;\n.reg .pred %p;\n"
-                           ".local .align 4 .b8 mine[4];\nld.param.u32 %r1, [value];\nmov.u64 %q1, mine;\nst.local.u32 [%q1], %r1;\n"
-                           "setp.gt.u32 %p, %r1, 1;\n@%p bra deeper;\nst.param.b32 [result], 1;\nret;\ndeeper:\nsub.u32 %r2, %r1, 1;\n"
-                           "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r2;\ncall (b), factorial, (a);\nld.param.b32 %r3, [b];\n}\n"
-                           "ld.local.u32 %r4, [%q1];\nmul.lo.u32 %r5, %r3, %r4;\nst.param.b32 [result], %r5;\nret;\n}\n";
+static const char head[] =
+    ".version 8.6\n.target sm_90\n.address_size 64\n"
+    ".const .align 4 .b32 table[16] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150};\n"
+    ".func (.param .b32 result) twice(.param .b32 value) {\n.reg .b32 %r<4>;\n"
+    "ld.param.u32 %r1, [value];\nadd.u32 %r2, %r1, %r1;\nst.param.b32 [result], %r2;\nret;\n}\n"
+    /* factorial, each level with a local variable of its own */
+    ".func (.param .b32 result) factorial(.param .b32 value) {\n.reg .b32 %r<8>;\n.reg .b64 %q<4>;\n.reg .pred %p;\n"
+    ".local .align 4 .b8 mine[4];\nld.param.u32 %r1, [value];\nmov.u64 %q1, mine;\nst.local.u32 [%q1], %r1;\n"
+    "setp.gt.u32 %p, %r1, 1;\n@%p bra deeper;\nst.param.b32 [result], 1;\nret;\ndeeper:\nsub.u32 %r2, %r1, 1;\n"
+    "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r2;\ncall (b), factorial, (a);\nld.param.b32 %r3, [b];\n}\n"
+    "ld.local.u32 %r4, [%q1];\nmul.lo.u32 %r5, %r3, %r4;\nst.param.b32 [result], %r5;\nret;\n}\n";
 
 static void open_kernel(struct buf *b, const char *name) {
-    buf_printf(b, ".visible .entry %s(.param .u64 out, .param .u64 scratch, .param .align 8 .b8 block[16]) {\n"
-                  ".reg .pred %%p<32>; .reg .b16 %%h<32>; .reg .b32 %%r<32>; .reg .b64 %%q<32>; .reg .f32 %%f<32>; .reg .f64 %%d<32>;\n"
-                  ".reg .b128 %%o<32>;\n.shared .align 128 .b8 s[%d];\n.local .align 16 .b8 l[256];\n"
-                  "mov.u32 %%r0, %%tid.x;\nld.param.u64 %%q0, [out];\nld.param.u64 %%q1, [scratch];\nmad.wide.u32 %%q0, %%r0, %d, %%q0;\n",
+    buf_printf(b,
+               ".visible .entry %s(.param .u64 out, .param .u64 scratch, .param .align 8 .b8 block[16]) {\n"
+               ".reg .pred %%p<32>; .reg .b16 %%h<32>; .reg .b32 %%r<32>; .reg .b64 %%q<32>; .reg .f32 %%f<32>; .reg "
+               ".f64 %%d<32>;\n"
+               ".reg .b128 %%o<32>;\n.shared .align 128 .b8 s[%d];\n.local .align 16 .b8 l[256];\n"
+               "mov.u32 %%r0, %%tid.x;\nld.param.u64 %%q0, [out];\nld.param.u64 %%q1, [scratch];\nmad.wide.u32 %%q0, "
+               "%%r0, %d, %%q0;\n",
                name, SCRATCH, WORDS * 8);
 }
 
-static struct sim_result launch(struct kernel_rig *rig, const char *name, unsigned threads, u64 *out, u64 *scratch_left) {
-    u64 results = sim_alloc(rig->sim, MOST_THREADS * WORDS * 8, "out"), scratch = sim_alloc(rig->sim, SCRATCH, "scratch");
+static struct sim_result launch(struct kernel_rig *rig, const char *name, unsigned threads, u64 *out,
+                                u64 *scratch_left) {
+    u64 results = sim_alloc(rig->sim, MOST_THREADS * WORDS * 8, "out"),
+        scratch = sim_alloc(rig->sim, SCRATCH, "scratch");
     sim_fill(rig->sim, results, 0, MOST_THREADS * WORDS * 8);
     sim_fill(rig->sim, scratch, 0, SCRATCH);
     u64 params[] = {results, scratch, 0x1122334455667788, 0x99aabbccddeeff00};
@@ -41,14 +47,14 @@ static struct sim_result launch(struct kernel_rig *rig, const char *name, unsign
 }
 
 static void check(const struct insn_program *p, const struct sim_result *r, const u64 *out) {
-    ck_assert_msg(r->fault == p->fault, "%s ends with %s, not %s: %s", p->name, sim_fault_name(r->fault), sim_fault_name(p->fault),
-                  r->nreports ? r->reports[0].text : "");
+    ck_assert_msg(r->fault == p->fault, "%s ends with %s, not %s: %s", p->name, sim_fault_name(r->fault),
+                  sim_fault_name(p->fault), r->nreports ? r->reports[0].text : "");
     if (p->fault) return;
     ck_assert_msg(r->nreports == 0, "%s: %s", p->name, r->reports[0].text);
     for (unsigned t = 0; t < p->threads; t++)
         for (unsigned w = 0; w < p->words; w++)
-            ck_assert_msg(out[t * WORDS + w] == p->want(t, w), "%s: thread %u leaves %llx in word %u, not %llx", p->name, t,
-                          (unsigned long long)out[t * WORDS + w], w, (unsigned long long)p->want(t, w));
+            ck_assert_msg(out[t * WORDS + w] == p->want(t, w), "%s: thread %u leaves %llx in word %u, not %llx",
+                          p->name, t, (unsigned long long)out[t * WORDS + w], w, (unsigned long long)p->want(t, w));
 }
 
 static void run_programs(const struct insn_program *list) {
@@ -98,12 +104,16 @@ static u64 brings(unsigned op, unsigned t, unsigned bits) {
     return low(t * 0x9e3779b97f4a7c15ull, bits);
 }
 
-static void write_atomic(struct buf *b, const char *name, const char *op, const char *type, unsigned bits, bool shared, bool reads) {
+static void write_atomic(struct buf *b, const char *name, const char *op, const char *type, unsigned bits, bool shared,
+                         bool reads) {
     char c = bits == 64 ? 'q' : bits == 32 ? 'r' : 'h';
     bool cas = strcmp(op, "cas") == 0, counting = strcmp(op, "inc") == 0 || strcmp(op, "dec") == 0;
     open_kernel(b, name);
-    buf_printf(b, "mul.wide.u32 %%q2, %%r0, 1;\n%s", cas ? "shr.u64 %q4, %q2, 1;\nand.b64 %q5, %q2, 1;\nsub.u64 %q5, %q5, 1;\nand.b64 %q3, %q4, %q5;\nadd.u64 %q4, %q4, 1;\n"
-                   : counting ? "mov.u64 %q3, 5;\n" : "mul.lo.u64 %q3, %q2, 0x9e3779b97f4a7c15;\n");
+    buf_printf(b, "mul.wide.u32 %%q2, %%r0, 1;\n%s",
+               cas        ? "shr.u64 %q4, %q2, 1;\nand.b64 %q5, %q2, 1;\nsub.u64 %q5, %q5, 1;\nand.b64 %q3, %q4, "
+                            "%q5;\nadd.u64 %q4, %q4, 1;\n"
+               : counting ? "mov.u64 %q3, 5;\n"
+                          : "mul.lo.u64 %q3, %q2, 0x9e3779b97f4a7c15;\n");
     if (c == 'r') buf_puts(b, "cvt.u32.u64 %r3, %q3;\ncvt.u32.u64 %r4, %q4;\n" + (cas ? 0 : 0));
     if (c == 'h') buf_puts(b, "cvt.u16.u64 %h3, %q3;\ncvt.u16.u64 %h4, %q4;\n");
     if (shared) buf_puts(b, "setp.eq.u32 %p1, %r0, 0;\nmov.u64 %q6, 0;\n@%p1 st.shared.u64 [s], %q6;\nbar.sync 0;\n");
@@ -112,7 +122,11 @@ static void write_atomic(struct buf *b, const char *name, const char *op, const 
     else buf_printf(b, "red.%s.%s.%s %s, %%%c3", space, op, type, place, c);
     if (cas) buf_printf(b, ", %%%c4", c);
     buf_puts(b, ";\n");
-    if (reads) buf_printf(b, "%s st.global.u64 [%%q0], %%q5;\n", c == 'r' ? "cvt.u64.u32 %q5, %r5;" : c == 'h' ? "cvt.u64.u16 %q5, %h5;" : "");
+    if (reads)
+        buf_printf(b, "%s st.global.u64 [%%q0], %%q5;\n",
+                   c == 'r'   ? "cvt.u64.u32 %q5, %r5;"
+                   : c == 'h' ? "cvt.u64.u16 %q5, %h5;"
+                              : "");
     if (shared) buf_puts(b, "bar.sync 0;\n@%p1 ld.shared.u64 %q7, [s];\n@%p1 st.global.u64 [%q1], %q7;\n");
     buf_puts(b, "ret;\n}\n");
 }
@@ -132,21 +146,32 @@ static void run_atomic(unsigned op, const char *type, unsigned bits, bool shared
                           (unsigned long long)out[t * WORDS], (unsigned long long)v);
         v = after(op, type[0] == 's', bits, v, brings(op, t, bits), t / 2 + 1);
     }
-    ck_assert_msg(low(left[0], bits) == v, "%s.%s leaves %llx, not %llx", integer_ops[op], type, (unsigned long long)left[0], (unsigned long long)v);
+    ck_assert_msg(low(left[0], bits) == v, "%s.%s leaves %llx, not %llx", integer_ops[op], type,
+                  (unsigned long long)left[0], (unsigned long long)v);
     sim_result_free(&r);
     rig_close(&rig);
     buf_free(&b);
 }
 
 static void run_atomics(void) {
-    static const struct { const char *type; unsigned bits; const char *ops; } kinds[] = {
-        {"u32", 32, "add min max inc dec"}, {"s32", 32, "add min max"}, {"b32", 32, "and or xor exch cas"},
-        {"u64", 64, "add min max"}, {"s64", 64, "min max"}, {"b64", 64, "and or xor exch cas"}, {"b16", 16, "cas"},
+    static const struct {
+        const char *type;
+        unsigned bits;
+        const char *ops;
+    } kinds[] = {
+        {"u32", 32, "add min max inc dec"},
+        {"s32", 32, "add min max"},
+        {"b32", 32, "and or xor exch cas"},
+        {"u64", 64, "add min max"},
+        {"s64", 64, "min max"},
+        {"b64", 64, "and or xor exch cas"},
+        {"b16", 16, "cas"},
     };
     for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (unsigned op = 0; op < OPS; op++)
             for (unsigned how = 0; how < 4; how++) {
-                bool reads = how & 1, exists = strstr(kinds[k].ops, integer_ops[op]) && (reads || op < OP_EXCH || op > OP_CAS);
+                bool reads = how & 1,
+                     exists = strstr(kinds[k].ops, integer_ops[op]) && (reads || op < OP_EXCH || op > OP_CAS);
                 if (exists) run_atomic(op, kinds[k].type, kinds[k].bits, how & 2, reads);
             }
 }

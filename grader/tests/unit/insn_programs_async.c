@@ -1,7 +1,9 @@
 /* insn_programs_async.c — cp.async, mbarriers, bulk copies. */
 #include "grader/tests/unit/insn_programs.h"
 
-static u64 copied(unsigned t, unsigned w) { return w == 0 ? t + 1 : w == 1 ? (u64)(t + 1) << 32 | (t + 1) : (u64)(t + 1) << 32 | (t + 1); }
+static u64 copied(unsigned t, unsigned w) {
+    return w == 0 ? t + 1 : w == 1 ? (u64)(t + 1) << 32 | (t + 1) : (u64)(t + 1) << 32 | (t + 1);
+}
 /* Bytes 1, 2, 3 … of which n are read and the rest is zero. */
 static u64 filled(unsigned t, unsigned w) {
     unsigned n = t % 17;
@@ -11,38 +13,81 @@ static u64 filled(unsigned t, unsigned w) {
     return w < 2 ? v : t & 1 ? 0 : 0x04030201;
 }
 static u64 phases(unsigned t, unsigned w) { return t == 0 ? (const u64[]){3, 2, 0, 1, 0, 1, 1}[w] : 0; }
-static u64 handed_over(unsigned t, unsigned w) { (void)w; return t < 32 ? 0 : 5 * (t - 32); }
+static u64 handed_over(unsigned t, unsigned w) {
+    (void)w;
+    return t < 32 ? 0 : 5 * (t - 32);
+}
 static u64 bulk(unsigned t, unsigned w) { return w == 0 ? 9 * t : 9 * t + 1; }
 
 const struct insn_program async_programs[] = {
     {"copies of 4, 8 and 16 bytes",
-     "add.u32 %r1, %r0, 1;\nmul.wide.u32 %q2, %r0, 16;\nadd.u64 %q3, %q1, %q2;\nst.global.v4.u32 [%q3], {%r1, %r1, %r1, %r1};\nmov.u64 %q4, s;\nadd.u64 %q4, %q4, %q2;\ncvt.u32.u64 %r2, %q4;\n"
-     "cp.async.ca.shared.global [%r2], [%q3], 4;\ncp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r3, [%r2];\ncvt.u64.u32 %q5, %r3;\nst.global.u64 [%q0], %q5;\n"
-     "cp.async.ca.shared.global [%r2], [%q3], 8;\ncp.async.wait_all;\nld.shared.u64 %q5, [%r2];\nst.global.u64 [%q0+8], %q5;\n"
-     "cp.async.cg.shared.global.L2::128B [%r2], [%q3], 16;\ncp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.v2.u64 {%q5, %q6}, [%r2];\nst.global.u64 [%q0+16], %q6;", 32, 3, copied, SIM_FAULT_NONE},
+     "add.u32 %r1, %r0, 1;\nmul.wide.u32 %q2, %r0, 16;\nadd.u64 %q3, %q1, %q2;\nst.global.v4.u32 [%q3], {%r1, %r1, "
+     "%r1, %r1};\nmov.u64 %q4, s;\nadd.u64 %q4, %q4, %q2;\ncvt.u32.u64 %r2, %q4;\n"
+     "cp.async.ca.shared.global [%r2], [%q3], 4;\ncp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r3, "
+     "[%r2];\ncvt.u64.u32 %q5, %r3;\nst.global.u64 [%q0], %q5;\n"
+     "cp.async.ca.shared.global [%r2], [%q3], 8;\ncp.async.wait_all;\nld.shared.u64 %q5, [%r2];\nst.global.u64 "
+     "[%q0+8], %q5;\n"
+     "cp.async.cg.shared.global.L2::128B [%r2], [%q3], 16;\ncp.async.commit_group;\ncp.async.wait_group "
+     "0;\nld.shared.v2.u64 {%q5, %q6}, [%r2];\nst.global.u64 [%q0+16], %q6;",
+     32, 3, copied, SIM_FAULT_NONE},
     {"sources shorter than the copy leave zeroes",
-     "mov.u32 %r1, 0x04030201;\nmov.u32 %r2, 0x08070605;\nmov.u32 %r3, 0x0c0b0a09;\nmov.u32 %r4, 0x100f0e0d;\nmul.wide.u32 %q2, %r0, 16;\nadd.u64 %q3, %q1, %q2;\nst.global.v4.u32 [%q3], {%r1, %r2, %r3, %r4};\n"
-     "mov.u64 %q4, s;\nadd.u64 %q4, %q4, %q2;\nrem.u32 %r5, %r0, 17;\ncp.async.cg.shared.global [%q4], [%q3], 16, %r5;\ncp.async.wait_all;\nld.shared.v2.u64 {%q5, %q6}, [%q4];\nst.global.u64 [%q0], %q5;\nst.global.u64 [%q0+8], %q6;\n"
-     "and.b32 %r6, %r0, 1;\nsetp.ne.u32 %p1, %r6, 0;\ncp.async.ca.shared.global [%q4], [%q3], 4, %p1;\ncp.async.wait_all;\nld.shared.u32 %r7, [%q4];\ncvt.u64.u32 %q5, %r7;\nst.global.u64 [%q0+16], %q5;", 32, 3, filled, SIM_FAULT_NONE},
+     "mov.u32 %r1, 0x04030201;\nmov.u32 %r2, 0x08070605;\nmov.u32 %r3, 0x0c0b0a09;\nmov.u32 %r4, "
+     "0x100f0e0d;\nmul.wide.u32 %q2, %r0, 16;\nadd.u64 %q3, %q1, %q2;\nst.global.v4.u32 [%q3], {%r1, %r2, %r3, %r4};\n"
+     "mov.u64 %q4, s;\nadd.u64 %q4, %q4, %q2;\nrem.u32 %r5, %r0, 17;\ncp.async.cg.shared.global [%q4], [%q3], 16, "
+     "%r5;\ncp.async.wait_all;\nld.shared.v2.u64 {%q5, %q6}, [%q4];\nst.global.u64 [%q0], %q5;\nst.global.u64 [%q0+8], "
+     "%q6;\n"
+     "and.b32 %r6, %r0, 1;\nsetp.ne.u32 %p1, %r6, 0;\ncp.async.ca.shared.global [%q4], [%q3], 4, "
+     "%p1;\ncp.async.wait_all;\nld.shared.u32 %r7, [%q4];\ncvt.u64.u32 %q5, %r7;\nst.global.u64 [%q0+16], %q5;",
+     32, 3, filled, SIM_FAULT_NONE},
     {"phases of an mbarrier",
-     "setp.ne.u32 %p1, %r0, 0;\n@%p1 bra end;\nmbarrier.init.shared.b64 [s], 3;\nmbarrier.arrive.shared.b64 %q2, [s];\nmbarrier.pending_count.b64 %r1, %q2;\ncvt.u64.u32 %q3, %r1;\nst.global.u64 [%q0], %q3;\n"
-     "mbarrier.arrive.noComplete.shared.b64 %q4, [s], 1;\nmbarrier.pending_count.b64 %r1, %q4;\ncvt.u64.u32 %q3, %r1;\nst.global.u64 [%q0+8], %q3;\n"
-     "mbarrier.test_wait.shared.b64 %p2, [s], %q2;\nselp.u64 %q3, 1, 0, %p2;\nst.global.u64 [%q0+16], %q3;\nmbarrier.arrive_drop.shared.b64 _, [s];\nmbarrier.test_wait.shared.b64 %p2, [s], %q2;\nselp.u64 %q3, 1, 0, %p2;\nst.global.u64 [%q0+24], %q3;\n"
-     "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [s], 16;\nmbarrier.arrive.shared.b64 _, [s], 2;\nmbarrier.test_wait.parity.shared.b64 %p2, [s], 1;\nmbarrier.try_wait.parity.shared.b64 %p3, [s], 0;\n"
-     "mbarrier.test_wait.parity.shared.b64 %p4, [s], 1;\nnot.pred %p4, %p4;\nmbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [s], 16;\nmbarrier.test_wait.parity.shared.b64 %p5, [s], 1;\n"
-     "selp.u64 %q3, 0, 0, %p2;\nst.global.u64 [%q0+32], %q3;\nselp.u64 %q3, 1, 0, %p3;\nst.global.u64 [%q0+40], %q3;\nselp.u64 %q3, 1, 0, %p5;\nst.global.u64 [%q0+48], %q3;\nmbarrier.inval.shared.b64 [s];\nend:", 32, 7, phases, SIM_FAULT_NONE},
+     "setp.ne.u32 %p1, %r0, 0;\n@%p1 bra end;\nmbarrier.init.shared.b64 [s], 3;\nmbarrier.arrive.shared.b64 %q2, "
+     "[s];\nmbarrier.pending_count.b64 %r1, %q2;\ncvt.u64.u32 %q3, %r1;\nst.global.u64 [%q0], %q3;\n"
+     "mbarrier.arrive.noComplete.shared.b64 %q4, [s], 1;\nmbarrier.pending_count.b64 %r1, %q4;\ncvt.u64.u32 %q3, "
+     "%r1;\nst.global.u64 [%q0+8], %q3;\n"
+     "mbarrier.test_wait.shared.b64 %p2, [s], %q2;\nselp.u64 %q3, 1, 0, %p2;\nst.global.u64 [%q0+16], "
+     "%q3;\nmbarrier.arrive_drop.shared.b64 _, [s];\nmbarrier.test_wait.shared.b64 %p2, [s], %q2;\nselp.u64 %q3, 1, 0, "
+     "%p2;\nst.global.u64 [%q0+24], %q3;\n"
+     "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [s], 16;\nmbarrier.arrive.shared.b64 _, [s], "
+     "2;\nmbarrier.test_wait.parity.shared.b64 %p2, [s], 1;\nmbarrier.try_wait.parity.shared.b64 %p3, [s], 0;\n"
+     "mbarrier.test_wait.parity.shared.b64 %p4, [s], 1;\nnot.pred %p4, "
+     "%p4;\nmbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [s], 16;\nmbarrier.test_wait.parity.shared.b64 "
+     "%p5, [s], 1;\n"
+     "selp.u64 %q3, 0, 0, %p2;\nst.global.u64 [%q0+32], %q3;\nselp.u64 %q3, 1, 0, %p3;\nst.global.u64 [%q0+40], "
+     "%q3;\nselp.u64 %q3, 1, 0, %p5;\nst.global.u64 [%q0+48], %q3;\nmbarrier.inval.shared.b64 [s];\nend:",
+     32, 7, phases, SIM_FAULT_NONE},
     {"a warp that waits for another through an mbarrier",
-     "mov.u64 %q8, s;\nadd.u64 %q8, %q8, 1024;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [%q8], 32;\nbar.sync 0;\nmul.wide.u32 %q2, %r0, 4;\nmov.u64 %q3, s;\nadd.u64 %q3, %q3, %q2;\nsetp.ge.u32 %p2, %r0, 32;\n@%p2 bra consumer;\n"
-     "nanosleep.u32 1000;\nmul.lo.u32 %r1, %r0, 5;\nst.shared.u32 [%q3], %r1;\nmbarrier.arrive.shared::cta.b64 %q4, [%q8];\nbra end;\n"
-     "consumer: mbarrier.try_wait.parity.shared.b64 %p3, [%q8], 0;\n@!%p3 bra consumer;\nld.shared.u32 %r2, [%q3+-128];\ncvt.u64.u32 %q5, %r2;\nst.global.u64 [%q0], %q5;\nend:", 64, 1, handed_over, SIM_FAULT_NONE},
+     "mov.u64 %q8, s;\nadd.u64 %q8, %q8, 1024;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [%q8], "
+     "32;\nbar.sync 0;\nmul.wide.u32 %q2, %r0, 4;\nmov.u64 %q3, s;\nadd.u64 %q3, %q3, %q2;\nsetp.ge.u32 %p2, %r0, "
+     "32;\n@%p2 bra consumer;\n"
+     "nanosleep.u32 1000;\nmul.lo.u32 %r1, %r0, 5;\nst.shared.u32 [%q3], %r1;\nmbarrier.arrive.shared::cta.b64 %q4, "
+     "[%q8];\nbra end;\n"
+     "consumer: mbarrier.try_wait.parity.shared.b64 %p3, [%q8], 0;\n@!%p3 bra consumer;\nld.shared.u32 %r2, "
+     "[%q3+-128];\ncvt.u64.u32 %q5, %r2;\nst.global.u64 [%q0], %q5;\nend:",
+     64, 1, handed_over, SIM_FAULT_NONE},
     {"bulk copies in and out, and arrivals of cp.async",
-     "mul.lo.u32 %r1, %r0, 9;\nmul.wide.u32 %q2, %r0, 4;\nadd.u64 %q3, %q1, %q2;\nst.global.u32 [%q3], %r1;\nmov.u64 %q8, s;\nadd.u64 %q8, %q8, 1024;\nsetp.eq.u32 %p1, %r0, 0;\nbar.warp.sync -1;\n@!%p1 bra wait;\nmbarrier.init.shared.b64 [%q8], 1;\n"
-     "mbarrier.arrive.expect_tx.shared.b64 %q4, [%q8], 128;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%q1], 128, [%q8];\nwait: bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [%q8], 0;\n@!%p2 bra spin;\n"
-     "mov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\nld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], %q6;\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%q5], %r2;\nbar.warp.sync -1;\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%q1+256], [s], 128;\n"
-     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\ncp.async.mbarrier.arrive.shared.b64 [%q8];\nbar.warp.sync -1;\nld.global.u32 %r3, [%q3+256];\ncvt.u64.u32 %q6, %r3;\nst.global.u64 [%q0+8], %q6;", 32, 2, bulk, SIM_FAULT_NONE},
-    {"a copy from beyond a buffer", "mov.u64 %q4, s;\ncp.async.ca.shared.global [%q4], [%q1+4096], 4;", 32, 0, NULL, SIM_FAULT_OUT_OF_BOUNDS},
-    {"an mbarrier that nobody initialised", "mov.u64 %q2, 0;\nst.shared.u64 [s], %q2;\nmbarrier.arrive.shared.b64 %q3, [s];\nst.global.u64 [%q0], %q3;", 1, 0, NULL, SIM_FAULT_BAD_SYNC},
-    {"more arrivals than an mbarrier expects", "mbarrier.init.shared.b64 [s], 1;\nmbarrier.arrive.shared.b64 %q3, [s], 2;\nst.global.u64 [%q0], %q3;", 1, 0, NULL, SIM_FAULT_BAD_SYNC},
-    {"a bulk copy of 8 bytes", "mbarrier.init.shared.b64 [s+64], 1;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%q1], 8, [s+64];", 1, 0, NULL, SIM_FAULT_MISALIGNED},
+     "mul.lo.u32 %r1, %r0, 9;\nmul.wide.u32 %q2, %r0, 4;\nadd.u64 %q3, %q1, %q2;\nst.global.u32 [%q3], %r1;\nmov.u64 "
+     "%q8, s;\nadd.u64 %q8, %q8, 1024;\nsetp.eq.u32 %p1, %r0, 0;\nbar.warp.sync -1;\n@!%p1 bra "
+     "wait;\nmbarrier.init.shared.b64 [%q8], 1;\n"
+     "mbarrier.arrive.expect_tx.shared.b64 %q4, [%q8], "
+     "128;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%q1], 128, [%q8];\nwait: "
+     "bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [%q8], 0;\n@!%p2 bra spin;\n"
+     "mov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\nld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], "
+     "%q6;\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%q5], %r2;\nbar.warp.sync -1;\n@%p1 "
+     "cp.async.bulk.global.shared::cta.bulk_group [%q1+256], [s], 128;\n"
+     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\ncp.async.mbarrier.arrive.shared.b64 "
+     "[%q8];\nbar.warp.sync -1;\nld.global.u32 %r3, [%q3+256];\ncvt.u64.u32 %q6, %r3;\nst.global.u64 [%q0+8], %q6;",
+     32, 2, bulk, SIM_FAULT_NONE},
+    {"a copy from beyond a buffer", "mov.u64 %q4, s;\ncp.async.ca.shared.global [%q4], [%q1+4096], 4;", 32, 0, NULL,
+     SIM_FAULT_OUT_OF_BOUNDS},
+    {"an mbarrier that nobody initialised",
+     "mov.u64 %q2, 0;\nst.shared.u64 [s], %q2;\nmbarrier.arrive.shared.b64 %q3, [s];\nst.global.u64 [%q0], %q3;", 1, 0,
+     NULL, SIM_FAULT_BAD_SYNC},
+    {"more arrivals than an mbarrier expects",
+     "mbarrier.init.shared.b64 [s], 1;\nmbarrier.arrive.shared.b64 %q3, [s], 2;\nst.global.u64 [%q0], %q3;", 1, 0, NULL,
+     SIM_FAULT_BAD_SYNC},
+    {"a bulk copy of 8 bytes",
+     "mbarrier.init.shared.b64 [s+64], 1;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], "
+     "[%q1], 8, [s+64];",
+     1, 0, NULL, SIM_FAULT_MISALIGNED},
     {.name = NULL},
 };

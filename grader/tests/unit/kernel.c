@@ -7,8 +7,12 @@
 
 struct kernel_rig rig_open_with(const char *ptx, struct rig_options o) {
     struct err e = {0};
-    struct sim_options so = {.device = device_find(o.device ? o.device : "h200"), .workers = o.workers ? o.workers : 1,
-                             .sanitize = o.sanitize, .hostile_schedule = o.hostile, .memory_limit = o.memory, .ptx_counters = o.ptx_counters};
+    struct sim_options so = {.device = device_find(o.device ? o.device : "h200"),
+                             .workers = o.workers ? o.workers : 1,
+                             .sanitize = o.sanitize,
+                             .hostile_schedule = o.hostile,
+                             .memory_limit = o.memory,
+                             .ptx_counters = o.ptx_counters};
     struct kernel_rig r = {.sim = sim_open(&so, &e)};
     ck_assert_msg(r.sim != NULL, "%s", e.text);
     r.module = sim_load(r.sim, ptx, strlen(ptx), &e);
@@ -16,15 +20,21 @@ struct kernel_rig rig_open_with(const char *ptx, struct rig_options o) {
     return r;
 }
 
-struct kernel_rig rig_open(const char *ptx) { return rig_open_with(ptx, (struct rig_options){0}); }
+struct kernel_rig rig_open(const char *ptx) {
+    return rig_open_with(ptx, (struct rig_options){0});
+}
 
 void rig_close(struct kernel_rig *r) { sim_close(r->sim); }
 
-struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t grid, uint32_t block, const void *params, uint32_t bytes) {
+struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t grid, uint32_t block, const void *params,
+                          uint32_t bytes) {
     struct err e = {0};
     struct sim_result result;
-    struct sim_launch l = {.kernel = sim_find_kernel(r->module, kernel), .grid = {grid, 1, 1}, .block = {block, 1, 1},
-                           .params = params, .param_bytes = bytes};
+    struct sim_launch l = {.kernel = sim_find_kernel(r->module, kernel),
+                           .grid = {grid, 1, 1},
+                           .block = {block, 1, 1},
+                           .params = params,
+                           .param_bytes = bytes};
     ck_assert_msg(l.kernel != NULL, "no kernel %s", kernel);
     const char *refused = sim_check_launch(r->sim, &l, &e);
     ck_assert_msg(refused == NULL, "%s: %s", refused, e.text);

@@ -24,7 +24,8 @@ START_TEST(unassigned_register_is_zero) {
     struct sim_module *m = sim_load(s, kernel, strlen(kernel), &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     uint64_t out = sim_alloc(s, 4 * sizeof(uint32_t), "out");
-    struct sim_launch l = {.kernel = sim_find_kernel(m, "k"), .grid = {4, 1, 1}, .block = {1, 1, 1}, .params = &out, .param_bytes = 8};
+    struct sim_launch l = {
+        .kernel = sim_find_kernel(m, "k"), .grid = {4, 1, 1}, .block = {1, 1, 1}, .params = &out, .param_bytes = 8};
     struct sim_result r;
     sim_launch(s, &l, &r);
     uint32_t got[4];

@@ -31,35 +31,24 @@ static uint64_t sim_hook_alloc(size_t bytes) {
     sim_fill(sim, at, 0, bytes);
     return at;
 }
-static void sim_hook_free(uint64_t at) {
-    sim_free(sim, at);
-}
-static bool sim_hook_write(uint64_t to, const void *data, size_t n) {
-    return sim_write(sim, to, data, n) == SIM_OK;
-}
-static bool sim_hook_read(uint64_t from, void *data, size_t n) {
-    return sim_read(sim, from, data, n) == SIM_OK;
-}
+static void sim_hook_free(uint64_t at) { sim_free(sim, at); }
+static bool sim_hook_write(uint64_t to, const void *data, size_t n) { return sim_write(sim, to, data, n) == SIM_OK; }
+static bool sim_hook_read(uint64_t from, void *data, size_t n) { return sim_read(sim, from, data, n) == SIM_OK; }
 static void *sim_hook_load(const char *ptx) {
     struct err e = {0};
     return sim_load(sim, ptx, strlen(ptx), &e);
 }
-static void sim_hook_unload(void *m) {
-    sim_unload(sim, m);
-}
+static void sim_hook_unload(void *m) { sim_unload(sim, m); }
 static bool sim_hook_symbol(void *m, const char *name, uint64_t *at, size_t *n) {
     uint64_t bytes = 0;
     bool found = sim_find_symbol(m, name, at, &bytes);
     *n = bytes;
     return found;
 }
-static void *sim_hook_kernel(void *m, const char *name) {
-    return (void *)sim_find_kernel(m, name);
-}
+static void *sim_hook_kernel(void *m, const char *name) { return (void *)sim_find_kernel(m, name); }
 static int sim_hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared,
                            const void *params, size_t bytes, double *seconds) {
-    struct sim_launch l = {
-        .kernel = k, .dynamic_shared = shared, .params = params, .param_bytes = (uint32_t)bytes};
+    struct sim_launch l = {.kernel = k, .dynamic_shared = shared, .params = params, .param_bytes = (uint32_t)bytes};
     struct sim_result r;
     memcpy(l.grid, grid, sizeof l.grid);
     memcpy(l.block, block, sizeof l.block);
@@ -177,16 +166,14 @@ END_TEST
 
 START_TEST(test_memory) {
     struct backend *b = open_gpu();
-    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"), r = b->ops->alloc(b, 1000, "r"),
-             start, bytes;
+    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"), r = b->ops->alloc(b, 1000, "r"), start,
+             bytes;
     ck_assert(p && q && r && q > p + 100 && r > q && p % 512 == 0);
     unsigned char data[100], back[100];
     for (int i = 0; i < 100; i++) data[i] = (unsigned char)i;
-    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) &&
-              b->ops->read(b, r + 4, back, 100));
+    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) && b->ops->read(b, r + 4, back, 100));
     ck_assert_mem_eq(data, back, 100);
-    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 &&
-              back[99] == 7);
+    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 && back[99] == 7);
     ck_assert(!b->ops->write(b, p + 1, data, 100) && !b->ops->fill(b, p - 1, 0, 1) &&
               !b->ops->read(b, r + 1000, back, 1));
     ck_assert(b->ops->range(b, r + 999, &start, &bytes) && start == r && bytes == 1000);

@@ -9,25 +9,29 @@
 
 /* ---- c[i] = a[i] + b[i], guarded: line 10 ten instructions, line 11 eleven, line 12 one ---- */
 
-static const char vector_add[] = HEAD
-    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
-    ".reg .pred %p; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %d<12>;\n"
-    ".loc 1 10 0\n"
-    "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 %r0, [n];\n"
-    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, %r3;\n"
-    "setp.ge.s32 %p, %r4, %r0;\n@%p bra END;\n"
-    ".loc 1 11 0\n"
-    "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, %d2;\nmul.wide.s32 %d6, %r4, 4;\n"
-    "add.s64 %d7, %d3, %d6;\nadd.s64 %d8, %d4, %d6;\nadd.s64 %d9, %d5, %d6;\n"
-    "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, %f1;\nst.global.f32 [%d9], %f2;\n"
-    "END:\n.loc 1 12 0\nret;\n}\n";
+static const char vector_add[] =
+    HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
+         ".reg .pred %p; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %d<12>;\n"
+         ".loc 1 10 0\n"
+         "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 %r0, [n];\n"
+         "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, %r3;\n"
+         "setp.ge.s32 %p, %r4, %r0;\n@%p bra END;\n"
+         ".loc 1 11 0\n"
+         "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, %d2;\nmul.wide.s32 %d6, "
+         "%r4, 4;\n"
+         "add.s64 %d7, %d3, %d6;\nadd.s64 %d8, %d4, %d6;\nadd.s64 %d9, %d5, %d6;\n"
+         "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, %f1;\nst.global.f32 [%d9], %f2;\n"
+         "END:\n.loc 1 12 0\nret;\n}\n";
 
 /* 300 blocks of 2 warps, n 42 short of that: 598 whole warps, one of 22 lanes, one with none. */
 enum { BLOCKS = 300, THREADS = 64, N = BLOCKS * THREADS - 42, WARPS = BLOCKS * 2, BUSY = WARPS - 1 };
 
 static struct sim_result run_add(unsigned workers) {
     struct kernel_rig r = rig_open_with(vector_add, (struct rig_options){.workers = workers, .sanitize = true});
-    struct { uint64_t a, b, c; uint32_t n; } params = {sim_alloc(r.sim, N * 4, "a"), sim_alloc(r.sim, N * 4, "b"), sim_alloc(r.sim, N * 4, "c"), N};
+    struct {
+        uint64_t a, b, c;
+        uint32_t n;
+    } params = {sim_alloc(r.sim, N * 4, "a"), sim_alloc(r.sim, N * 4, "b"), sim_alloc(r.sim, N * 4, "c"), N};
     sim_fill(r.sim, params.a, 0, N * 4);
     sim_fill(r.sim, params.b, 0, N * 4);
     struct sim_result got = rig_run(&r, "k", BLOCKS, THREADS, &params, 28);
@@ -71,7 +75,8 @@ static const char reduce[] = HEAD
     ".visible .entry k(.param .u64 out) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n.shared .align 4 .b32 tile[64];\n"
     ".loc 1 20 0\n"
-    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, %r2;\nst.shared.u32 [%r3], %r0;\nmov.u32 %r4, 32;\n"
+    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, %r2;\nst.shared.u32 [%r3], "
+    "%r0;\nmov.u32 %r4, 32;\n"
     ".loc 1 21 0\nbar.sync 0;\n"
     "LOOP:\n.loc 1 22 0\nsetp.ge.u32 %p0, %r0, %r4;\n@%p0 bra SKIP;\n"
     ".loc 1 23 0\nshl.b32 %r5, %r4, 2;\nadd.s32 %r6, %r3, %r5;\nld.shared.u32 %r7, [%r6];\nld.shared.u32 %r8, [%r3];\n"
@@ -116,21 +121,22 @@ END_TEST
 /* ---- divergence ---- */
 
 /* Even lanes take three instructions, odd ones two, all meet for one; then lane l goes l + 1 times round a loop. */
-static const char divergent[] = HEAD
-    ".visible .entry k(.param .u64 out) {\n"
-    ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
-    ".loc 1 30 0\nmov.u32 %r0, %laneid;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra ODD;\n"
-    ".loc 1 31 0\nadd.s32 %r2, %r0, 1;\nadd.s32 %r2, %r2, 2;\nadd.s32 %r2, %r2, 3;\nbra.uni JOIN;\n"
-    "ODD:\n.loc 1 32 0\nadd.s32 %r2, %r0, 4;\nadd.s32 %r2, %r2, 5;\n"
-    "JOIN:\n.loc 1 33 0\nmov.u32 %r3, 0;\n"
-    "AGAIN:\n.loc 1 34 0\nadd.s32 %r3, %r3, 1;\nsetp.le.u32 %p1, %r3, %r0;\n@%p1 bra AGAIN;\n"
-    ".loc 1 35 0\nret;\n}\n";
+static const char divergent[] =
+    HEAD ".visible .entry k(.param .u64 out) {\n"
+         ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
+         ".loc 1 30 0\nmov.u32 %r0, %laneid;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra ODD;\n"
+         ".loc 1 31 0\nadd.s32 %r2, %r0, 1;\nadd.s32 %r2, %r2, 2;\nadd.s32 %r2, %r2, 3;\nbra.uni JOIN;\n"
+         "ODD:\n.loc 1 32 0\nadd.s32 %r2, %r0, 4;\nadd.s32 %r2, %r2, 5;\n"
+         "JOIN:\n.loc 1 33 0\nmov.u32 %r3, 0;\n"
+         "AGAIN:\n.loc 1 34 0\nadd.s32 %r3, %r3, 1;\nsetp.le.u32 %p1, %r3, %r0;\n@%p1 bra AGAIN;\n"
+         ".loc 1 35 0\nret;\n}\n";
 
 START_TEST(test_divergent) {
     struct kernel_rig r = rig_open(divergent);
     uint64_t none = 0;
     struct sim_result got = rig_run(&r, "k", 1, 32, &none, 8);
-    struct sim_counters even = rig_line(&got, 31), odd = rig_line(&got, 32), join = rig_line(&got, 33), loop = rig_line(&got, 34);
+    struct sim_counters even = rig_line(&got, 31), odd = rig_line(&got, 32), join = rig_line(&got, 33),
+                        loop = rig_line(&got, 34);
     ck_assert_uint_eq(even.inst_executed, 4); /* with the jump over the other branch */
     ck_assert_uint_eq(even.thread_inst_executed, 4 * 16);
     ck_assert_uint_eq(even.branches, 0); /* it has no condition */

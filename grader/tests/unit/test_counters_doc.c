@@ -26,7 +26,8 @@ static void free_doc(void) { buf_free(&doc); }
 START_TEST(test_entry) {
     char heading[128];
     snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", keys[_i]);
-    ck_assert_msg(strstr(buf_str(&doc), heading) != NULL, "docs/counters.md has no entry for %s that says what Nsight calls it", keys[_i]);
+    ck_assert_msg(strstr(buf_str(&doc), heading) != NULL,
+                  "docs/counters.md has no entry for %s that says what Nsight calls it", keys[_i]);
 }
 END_TEST
 

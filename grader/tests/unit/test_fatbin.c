@@ -11,17 +11,13 @@
 
 static struct arena arena;
 
-static void release(void) {
-    arena_free(&arena);
-}
+static void release(void) { arena_free(&arena); }
 
-static void put(struct buf *b, uint64_t value, unsigned bytes) {
-    buf_add(b, &value, bytes);
-}
+static void put(struct buf *b, uint64_t value, unsigned bytes) { buf_add(b, &value, bytes); }
 
 /* An entry as nvcc 13 writes it, with the text as it is given. */
-static void add_entry(struct buf *b, unsigned kind, unsigned arch, uint64_t flags, const void *payload,
-                      size_t n, uint64_t compressed, uint64_t text_bytes) {
+static void add_entry(struct buf *b, unsigned kind, unsigned arch, uint64_t flags, const void *payload, size_t n,
+                      uint64_t compressed, uint64_t text_bytes) {
     put(b, kind, 2), put(b, 0x101, 2), put(b, 64, 4), put(b, n, 8);
     put(b, compressed, 4), put(b, 0x40, 4), put(b, 0x90000, 4), put(b, arch, 4);
     put(b, 0, 8), put(b, 0x11 | flags, 8), put(b, 0, 8), put(b, text_bytes, 8);
@@ -46,8 +42,7 @@ static const char *extract(const struct buf *entries, struct err *e) {
     return text;
 }
 
-static const char *const made_by_nvcc[] = {"grader/tests/ptx/scale-plain.fatbin",
-                                           "grader/tests/ptx/scale-zstd.fatbin",
+static const char *const made_by_nvcc[] = {"grader/tests/ptx/scale-plain.fatbin", "grader/tests/ptx/scale-zstd.fatbin",
                                            "grader/tests/ptx/scale-lz4.fatbin"};
 
 static const struct ptx_module *module_of(const char *path) {

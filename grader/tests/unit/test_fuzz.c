@@ -11,7 +11,10 @@ typedef int fuzz_fn(const uint8_t *data, size_t size);
 #include "grader/tests/fuzz/targets.def"
 #undef FUZZ_TARGET
 
-static const struct { const char *name; fuzz_fn *run; } targets[] = {
+static const struct {
+    const char *name;
+    fuzz_fn *run;
+} targets[] = {
 #define FUZZ_TARGET(name) {#name, fuzz_##name},
 #include "grader/tests/fuzz/targets.def"
 #undef FUZZ_TARGET

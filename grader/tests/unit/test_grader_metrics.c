@@ -5,12 +5,8 @@
 static struct tally_line lines[] = {
     {.file = (char *)"", .line = 0, .counters = {.sectors_load = 999, .requests_load = 1}},
     {.file = (char *)"helper.h", .line = 3, .counters = {.sectors_load = 640, .requests_load = 20}},
-    {.file = (char *)"k.cu",
-     .line = 7,
-     .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
-    {.file = (char *)"k.cu",
-     .line = 9,
-     .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
+    {.file = (char *)"k.cu", .line = 7, .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
+    {.file = (char *)"k.cu", .line = 9, .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
 };
 static struct tally tally = {.lines = lines,
                              .nlines = 4,

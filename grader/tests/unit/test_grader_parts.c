@@ -191,8 +191,7 @@ START_TEST(json_keys) {
     keys(ex, "id verdict score max_score missing cases technique speed counters log ");
     keys(json_array_get(json_object_get(ex, "missing"), 0), "points group why ");
     keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
-    keys(json_array_get(json_object_get(ex, "technique"), 0),
-         "name metric value limit file line passed kind ");
+    keys(json_array_get(json_object_get(ex, "technique"), 0), "name metric value limit file line passed kind ");
     keys(json_object_get(ex, "speed"),
          "kind student_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
     json_decref(o);
@@ -256,8 +255,7 @@ static bool parse(struct options *o, struct err *e, const char *line) {
     char *argv[16] = {(char *)"grader"}, *rest = NULL;
     int argc = 1;
     snprintf(text, sizeof text, "%s", line);
-    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest))
-        argv[argc++] = w;
+    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest)) argv[argc++] = w;
     argv[argc] = NULL;
     optind = 0;
     *e = (struct err){0};
@@ -269,8 +267,7 @@ static bool parse(struct options *o, struct err *e, const char *line) {
 START_TEST(command_line) {
     struct options o;
     struct err e;
-    ck_assert(
-        parse(&o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
+    ck_assert(parse(&o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
     ck_assert_str_eq(o.command, "run");
     ck_assert_uint_eq(o.nnames, 1);
     ck_assert_uint_eq(o.ndevices, 2);

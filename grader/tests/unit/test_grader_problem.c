@@ -18,8 +18,7 @@ static const struct ex_arg float_args[] = {
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
 };
-static const struct exercise floats = {
-    .name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
+static const struct exercise floats = {.name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
 static const struct exercise tolerant = {
     .name = "floats", .args = float_args, .nargs = 3, .reference = doubled, .tolerance = loose};
 static const struct ex_case two_by_three = {.dim = {2, 3}};
@@ -40,8 +39,7 @@ static void make(struct problem *p, const struct exercise *ex, const struct ex_c
     problem_solve(p);
     for (unsigned i = 0; i < ex->nargs; i++)
         if (p->op[i].owner == (int)i) memcpy(p->op[i].after, p->op[i].before, p->op[i].bytes);
-    for (size_t i = 0; i < p->op[0].count; i++)
-        ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
+    for (size_t i = 0; i < p->op[0].count; i++) ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
 }
 
 /* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
@@ -172,8 +170,7 @@ static const struct ex_arg alias_args[] = {
     {.name = "all", .role = EX_INOUT, .type = EX_I32, .count = ten},
     {.name = "part", .role = EX_IN, .type = EX_I32, .count = four, .alias = into_first, .alias_offset = at},
 };
-static const struct exercise aliased = {
-    .name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
+static const struct exercise aliased = {.name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
 
 START_TEST(alias_points_into_its_owner) {
     struct problem p;

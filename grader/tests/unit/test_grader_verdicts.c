@@ -13,9 +13,7 @@
 
 /* ---- the exercise: out[i] = in[i] + 1 ---- */
 
-static size_t count(const struct ex_case *c) {
-    return (size_t)c->dim[0];
-}
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
@@ -25,13 +23,9 @@ static const struct ex_arg args[] = {
     {.name = "n", .role = EX_SCALAR, .type = EX_I32},
 };
 static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
-START_TEST(right) {
-    ex_check_case(&cases[_i]);
-}
+START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
-START_TEST(coalesced) {
-    ex_at_most("sectors_per_request_load", 4, "a warp reads 128 bytes");
-}
+START_TEST(coalesced) { ex_at_most("sectors_per_request_load", 4, "a warp reads 128 bytes"); }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);
@@ -53,8 +47,8 @@ static const struct exercise plus_one = {.name = "plus_one",
 
 /* ---- submissions ---- */
 
-#define KERNEL(body)                                                                                         \
-    "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + "                 \
+#define KERNEL(body)                                                                         \
+    "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + " \
     "threadIdx.x; " body " }\n"
 #define ENTRY(body) "extern \"C\" void plus_one(int *out, const int *in, int n) { " body " }\n"
 #define LAUNCH      "if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);"
@@ -69,8 +63,7 @@ static const struct submission {
     {KERNEL("if (i < n) { int j = (i % 32) * (n / 32) + i / 32; if (n % 32) j = i; out[j] = in[j] + 1; }")
          ENTRY(LAUNCH),
      V_PART, ""},
-    {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA,
-     "1 of 33 elements of `out` are wrong"},
+    {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA, "1 of 33 elements of `out` are wrong"},
     {ENTRY(""), V_WA, "launched no kernel"},
     {"\n" ENTRY("// TODO: the launch\n"), V_WA, "plus_one.cu:2 still says // TODO: the launch"},
     {KERNEL("if (i < n) out[i] = in[i] + 1") ENTRY(LAUNCH), V_CE, "expected a \";\""},
@@ -84,8 +77,7 @@ static const struct submission {
                 "n>>>((int *)p, in, n);"),
      V_MLE, "had failed"},
     {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE, "512 MiB"},
-    {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
-     "host pointer"},
+    {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE, "host pointer"},
     {ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE, "crashed"},
     {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, "
                                  "cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
@@ -94,22 +86,18 @@ static const struct submission {
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
-    {"#include <stdio.h>\n" GOOD ENTRY(
-         "for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
+    {"#include <stdio.h>\n" GOOD ENTRY("for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},
-    {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC,
-     "jail stopped it"},
+    {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC, "jail stopped it"},
     {"#include \"/etc/passwd\"\n" GOOD ENTRY(LAUNCH), V_CE, "/etc/passwd: No such file"},
-    {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD ENTRY(
-         LAUNCH),
-     V_CE, "/etc/passwd"},
+    {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD ENTRY(LAUNCH), V_CE,
+     "/etc/passwd"},
 };
 enum { N = sizeof submissions / sizeof *submissions };
 
 static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
-    for (unsigned i = 0; i < r->ncases; i++)
-        buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
 }
 
 static void grade_all(struct result *results) {
@@ -175,8 +163,8 @@ START_TEST(several_faults) {
     struct err e = {0};
     struct many_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &source};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    buf_puts(&source, KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;")
-                          ENTRY(LAUNCH));
+    buf_puts(&source,
+             KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH));
     ck_assert(class_grade_many(&item, 1, 1, &o, &r, &e));
     ck_assert_uint_eq(r.ncases, 3);
     ck_assert_int_eq(r.cases[1].verdict, V_WA);
@@ -190,9 +178,7 @@ END_TEST
 
 /* Blocks of 96 threads: 21 of them are 63 of the 64 warps that an SM of the H200 holds, 10 are 30 of the T4's 32. The goal
  * is met on the one and would not be on the other, which is no reason for other points. */
-START_TEST(full) {
-    ex_at_least("theoretical_occupancy", 0.97, "the warps of an SM are there");
-}
+START_TEST(full) { ex_at_least("theoretical_occupancy", 0.97, "the warps of an SM are there"); }
 END_TEST
 static void full_tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);

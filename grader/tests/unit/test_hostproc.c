@@ -115,7 +115,8 @@ static uint64_t bits(const void *p, size_t n) {
     memcpy(&v, p, n);
     return v;
 }
-#define ARG(id, type, value) {id, 0, bits(&(type){value}, sizeof(type))}
+#define ARG(id, type, value) \
+    { id, 0, bits(&(type){value}, sizeof(type)) }
 
 START_TEST(test_argument_types) {
     struct wb_arg args[] = {{WB_PTR, 0, 0},
@@ -129,8 +130,8 @@ START_TEST(test_argument_types) {
                             ARG(WB_U64, uint64_t, 1ull << 52),
                             ARG(WB_F32, float, 0.25f),
                             ARG(WB_F64, double, -1e300)};
-    static const double want[] = {
-        -200, 400, -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0, 0.5, -2e300, 1};
+    static const double want[] = {-200, 400,    -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0,
+                                  0.5,  -2e300, 1};
     struct server_outcome o;
     struct recording *r;
     struct err e = {0};
@@ -241,8 +242,11 @@ START_TEST(test_no_object) {
 }
 END_TEST
 
-static const struct { const char *entry; enum server_end end; double seconds; } ends[] = {
-    {"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
+static const struct {
+    const char *entry;
+    enum server_end end;
+    double seconds;
+} ends[] = {{"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
 
 START_TEST(test_entries_that_do_not_return) {
     struct server_outcome o;

@@ -112,7 +112,9 @@ static void write_sources(struct buf *b, const struct group *g) {
     if (takes_carry(g)) buf_printf(b, "selp.u32 %%r20, 1, 0, %%p%u;\n", g->nsources);
 }
 
-static unsigned result_register(unsigned variant, unsigned result) { return MARKER_AT + variant * MOST_RESULTS + result; }
+static unsigned result_register(unsigned variant, unsigned result) {
+    return MARKER_AT + variant * MOST_RESULTS + result;
+}
 
 static void write_marker(struct buf *b, char type, unsigned r) {
     switch (class_of(type)) {
@@ -138,7 +140,8 @@ static void write_instruction(struct buf *b, const struct group *g, unsigned var
         else buf_printf(b, ", %%%c%u", class_of(g->types[i]), i + 1);
     }
     buf_puts(b, ";\n");
-    if (gives_carry(g)) buf_printf(b, "addc.u32 %%r21, 0, 0;\nsetp.ne.u32 %%p%u, %%r21, 0;\n", result_register(variant, 1));
+    if (gives_carry(g))
+        buf_printf(b, "addc.u32 %%r21, 0, 0;\nsetp.ne.u32 %%p%u, %%r21, 0;\n", result_register(variant, 1));
 }
 
 static void write_results(struct buf *b, const struct group *g) {
@@ -156,12 +159,14 @@ static void write_results(struct buf *b, const struct group *g) {
 }
 
 static void write_kernel(struct buf *b, const struct group *g, unsigned index) {
-    buf_printf(b, ".visible .entry k%u(.param .u64 from, .param .u64 to) {\n"
-                  ".reg .pred %%p<32>; .reg .b16 %%h<32>; .reg .b32 %%r<32>; .reg .b64 %%q<40>;\n"
-                  "ld.param.u64 %%q8, [from];\nld.param.u64 %%q9, [to];\n"
-                  "mov.u32 %%r30, %%tid.x;\nmov.u32 %%r31, %%ctaid.x;\nmad.lo.u32 %%r30, %%r31, 32, %%r30;\n"
-                  "mad.wide.u32 %%q8, %%r30, %u, %%q8;\nmad.wide.u32 %%q9, %%r30, %u, %%q9;\n"
-                  "and.b32 %%r31, %%r30, 1;\nsetp.ne.u32 %%p30, %%r31, 0;\n", index, INPUTS * 8, VARIANTS * MOST_RESULTS * 8);
+    buf_printf(b,
+               ".visible .entry k%u(.param .u64 from, .param .u64 to) {\n"
+               ".reg .pred %%p<32>; .reg .b16 %%h<32>; .reg .b32 %%r<32>; .reg .b64 %%q<40>;\n"
+               "ld.param.u64 %%q8, [from];\nld.param.u64 %%q9, [to];\n"
+               "mov.u32 %%r30, %%tid.x;\nmov.u32 %%r31, %%ctaid.x;\nmad.lo.u32 %%r30, %%r31, 32, %%r30;\n"
+               "mad.wide.u32 %%q8, %%r30, %u, %%q8;\nmad.wide.u32 %%q9, %%r30, %u, %%q9;\n"
+               "and.b32 %%r31, %%r30, 1;\nsetp.ne.u32 %%p30, %%r31, 0;\n",
+               index, INPUTS * 8, VARIANTS * MOST_RESULTS * 8);
     for (unsigned i = 0; i < g->nsources; i++) buf_printf(b, "ld.global.u64 %%q%u, [%%q8+%u];\n", 10 + i, 8 * i);
     write_sources(b, g);
     for (unsigned v = 0; v < VARIANTS; v++)
@@ -195,15 +200,20 @@ static void compare(const struct group *g, const struct insn_case *c, const uint
             uint64_t result = masked(t, got[v * MOST_RESULTS + k]), want = c->value[g->nsources + k];
             if (!executes) want = masked(t, t == 'p' ? 1 : 0x5a5a5a5a5a5a5a5a);
             bool same = executes && c->any_nan ? is_nan_of(t, result) : result == want;
-            ck_assert_msg(same, "%s on %llx %llx %llx %llx gives %llx, not %llx (result %u, %s; instructions.txt:%u)", g->opcode,
-                          (unsigned long long)c->value[0], (unsigned long long)c->value[1], (unsigned long long)c->value[2],
-                          (unsigned long long)c->value[3], (unsigned long long)result, (unsigned long long)want, k,
-                          v == 0 ? "all lanes" : v == 1 ? "odd lanes" : "even lanes", c->line);
+            ck_assert_msg(same, "%s on %llx %llx %llx %llx gives %llx, not %llx (result %u, %s; instructions.txt:%u)",
+                          g->opcode, (unsigned long long)c->value[0], (unsigned long long)c->value[1],
+                          (unsigned long long)c->value[2], (unsigned long long)c->value[3], (unsigned long long)result,
+                          (unsigned long long)want, k,
+                          v == 0   ? "all lanes"
+                          : v == 1 ? "odd lanes"
+                                   : "even lanes",
+                          c->line);
         }
     }
 }
 
-static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned index, uint64_t from, uint64_t to, uint64_t *host) {
+static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned index, uint64_t from, uint64_t to,
+                      uint64_t *host) {
     const struct group *g = &all->groups[index];
     unsigned blocks = (g->count + 31) / 32;
     char name[16];
@@ -216,7 +226,8 @@ static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned 
     ck_assert_msg(r.fault == SIM_FAULT_NONE && r.nreports == 0, "%s: %s", g->opcode, r.reports[0].text);
     sim_result_free(&r);
     sim_read(rig->sim, to, host, blocks * 32 * VARIANTS * MOST_RESULTS * 8);
-    for (unsigned i = 0; i < g->count; i++) compare(g, &all->cases[g->first + i], host + i * VARIANTS * MOST_RESULTS, i % 32);
+    for (unsigned i = 0; i < g->count; i++)
+        compare(g, &all->cases[g->first + i], host + i * VARIANTS * MOST_RESULTS, i % 32);
 }
 
 static void run_cases(unsigned level) {
@@ -264,11 +275,18 @@ END_TEST
 /* What compilers emit for real programs, and other forms of the same families. */
 START_TEST(forms_of_real_code_are_covered) {
     static const char *const others[] = {
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
-        "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.u4.s32", "wmma.load.b.sync.aligned.col.m32n8k16.shared.bf16",
-        "wmma.mma.sync.aligned.row.col.m8n32k16.s32.u8.u8.s32.satfinite", "wmma.store.d.sync.aligned.col.m16n16k16.f16",
-        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "set.ltu.or.ftz.f32.f32", "atom.global.add.noftz.bf16x2", "redux.sync.umax.u32",
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
+        "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.u4.s32",
+        "wmma.load.b.sync.aligned.col.m32n8k16.shared.bf16",
+        "wmma.mma.sync.aligned.row.col.m8n32k16.s32.u8.u8.s32.satfinite",
+        "wmma.store.d.sync.aligned.col.m16n16k16.f16",
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+        "set.ltu.or.ftz.f32.f32",
+        "atom.global.add.noftz.bf16x2",
+        "redux.sync.umax.u32",
     };
     struct buf text = {0};
     struct err e = {0};
@@ -281,7 +299,8 @@ START_TEST(forms_of_real_code_are_covered) {
         n++;
     }
     ck_assert_uint_eq(n, 428);
-    for (unsigned i = 0; i + 1 < sizeof others / sizeof *others; i++) ck_assert_msg(coverage_has(rig.sim, others[i], &e), "%s", e.text);
+    for (unsigned i = 0; i + 1 < sizeof others / sizeof *others; i++)
+        ck_assert_msg(coverage_has(rig.sim, others[i], &e), "%s", e.text);
     ck_assert(!coverage_has(rig.sim, others[sizeof others / sizeof *others - 1], &e)); /* no such operation */
     ck_assert(!coverage_has(rig.sim, "add.rz.f16", &e));
     buf_free(&text);
@@ -294,7 +313,8 @@ START_TEST(committed_coverage_is_current) {
     struct err e = {0};
     coverage_markdown(&now);
     ck_assert_msg(file_read("docs/ptx-coverage.md", 4 << 20, &committed, &e), "%s", e.text);
-    ck_assert_msg(!strcmp(buf_str(&now), buf_str(&committed)), "run: build/simgpu coverage --markdown > docs/ptx-coverage.md");
+    ck_assert_msg(!strcmp(buf_str(&now), buf_str(&committed)),
+                  "run: build/simgpu coverage --markdown > docs/ptx-coverage.md");
     buf_free(&now);
     buf_free(&committed);
     buf_free(&now), buf_free(&committed);

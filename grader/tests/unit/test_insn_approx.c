@@ -24,11 +24,16 @@ static const struct function {
     double bound, absolute; /* absolute: the bound for |operand| in [low, high]; 0 = none */
     float low, high;        /* beyond these the bound does not hold */
 } functions[] = {
-    {"ex2.approx.f32", exp2, -22, 0, -126, 127.9f},          {"lg2.approx.f32", log2, -22, -22.6, 0x1p-149f, 0x1.fffffep127f},
-    {"sin.approx.f32", sin, 0, -20.5, -6.2831853f, 6.2831853f}, {"cos.approx.f32", cos, 0, -20.5, -6.2831853f, 6.2831853f},
-    {"sin.approx.f32", sin, 0, -14.7, -314.15926f, 314.15926f}, {"cos.approx.f32", cos, 0, -14.7, -314.15926f, 314.15926f},
-    {"rsqrt.approx.f32", reciprocal_root, -22.9, 0, 0x1p-149f, 0x1.fffffep127f}, {"sqrt.approx.f32", sqrt, -23, 0, 0x1p-149f, 0x1.fffffep127f},
-    {"rcp.approx.f32", reciprocal, -23, 0, 0x1p-126f, 0x1p126f}, {"tanh.approx.f32", tanh, -11, 0, -80, 80},
+    {"ex2.approx.f32", exp2, -22, 0, -126, 127.9f},
+    {"lg2.approx.f32", log2, -22, -22.6, 0x1p-149f, 0x1.fffffep127f},
+    {"sin.approx.f32", sin, 0, -20.5, -6.2831853f, 6.2831853f},
+    {"cos.approx.f32", cos, 0, -20.5, -6.2831853f, 6.2831853f},
+    {"sin.approx.f32", sin, 0, -14.7, -314.15926f, 314.15926f},
+    {"cos.approx.f32", cos, 0, -14.7, -314.15926f, 314.15926f},
+    {"rsqrt.approx.f32", reciprocal_root, -22.9, 0, 0x1p-149f, 0x1.fffffep127f},
+    {"sqrt.approx.f32", sqrt, -23, 0, 0x1p-149f, 0x1.fffffep127f},
+    {"rcp.approx.f32", reciprocal, -23, 0, 0x1p-126f, 0x1p126f},
+    {"tanh.approx.f32", tanh, -11, 0, -80, 80},
 };
 
 static float bits_to_float(u32 bits) {
@@ -41,8 +46,8 @@ static void check_value(const struct function *f, float operand, float got) {
     double want = f->exact(operand), error = fabs(got - want);
     bool absolute = f->absolute < 0 && (f->bound == 0 || (operand > 0.5f && operand < 2));
     double allowed = absolute ? exp2(f->absolute) : exp2(f->bound) * fabs(want);
-    ck_assert_msg(error <= allowed, "%s of %a gives %a, not %a: an error of 2^%.1f", f->opcode, (double)operand, (double)got, want,
-                  log2(absolute ? error : error / fabs(want)));
+    ck_assert_msg(error <= allowed, "%s of %a gives %a, not %a: an error of 2^%.1f", f->opcode, (double)operand,
+                  (double)got, want, log2(absolute ? error : error / fabs(want)));
 }
 
 /* The operands of a batch: bits spread over all floats by an odd multiplier, or, where the bounds hold for a narrow range
@@ -51,21 +56,27 @@ static void choose(const struct function *f, u32 batch, bool all, float *operand
     for (u32 i = 0; i < BATCH; i++) {
         u32 n = batch * BATCH + i;
         operands[i] = bits_to_float(all ? n : n * 2654435761u + 12345u);
-        if (!all && (i & 1) && f->high < 1000) operands[i] = f->low + (f->high - f->low) * (float)(n * 2654435761u >> 8) * 0x1p-24f;
+        if (!all && (i & 1) && f->high < 1000)
+            operands[i] = f->low + (f->high - f->low) * (float)(n * 2654435761u >> 8) * 0x1p-24f;
     }
 }
 
 static void open_kernel(char *ptx, size_t size, const char *opcode) {
-    snprintf(ptx, size, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 from, .param .u64 to) {\n"
-                        ".reg .b32 %%r<8>; .reg .f32 %%f<4>; .reg .b64 %%q<8>;\nld.param.u64 %%q1, [from];\nld.param.u64 %%q2, [to];\n"
-                        "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%ctaid.x;\nmad.lo.u32 %%r1, %%r2, %d, %%r1;\nmul.wide.u32 %%q3, %%r1, 4;\n"
-                        "add.u64 %%q1, %%q1, %%q3;\nadd.u64 %%q2, %%q2, %%q3;\nld.global.f32 %%f1, [%%q1];\n%s %%f2, %%f1;\n"
-                        "st.global.f32 [%%q2], %%f2;\nret;\n}\n", THREADS, opcode);
+    snprintf(
+        ptx, size,
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 from, .param .u64 to) {\n"
+        ".reg .b32 %%r<8>; .reg .f32 %%f<4>; .reg .b64 %%q<8>;\nld.param.u64 %%q1, [from];\nld.param.u64 %%q2, [to];\n"
+        "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%ctaid.x;\nmad.lo.u32 %%r1, %%r2, %d, %%r1;\nmul.wide.u32 %%q3, %%r1, "
+        "4;\n"
+        "add.u64 %%q1, %%q1, %%q3;\nadd.u64 %%q2, %%q2, %%q3;\nld.global.f32 %%f1, [%%q1];\n%s %%f2, %%f1;\n"
+        "st.global.f32 [%%q2], %%f2;\nret;\n}\n",
+        THREADS, opcode);
 }
 
 static void run_batch(struct kernel_rig *rig, const float *operands, float *results) {
     static const u64 bytes = BATCH * sizeof(float);
-    u64 from = sim_alloc(rig->sim, bytes, "operands"), to = sim_alloc(rig->sim, bytes, "results"), params[] = {from, to};
+    u64 from = sim_alloc(rig->sim, bytes, "operands"), to = sim_alloc(rig->sim, bytes, "results"),
+        params[] = {from, to};
     sim_write(rig->sim, from, operands, bytes);
     struct sim_result r = rig_run(rig, "k", BATCH / THREADS, THREADS, params, sizeof params);
     ck_assert_int_eq(r.fault, SIM_FAULT_NONE);
@@ -88,7 +99,8 @@ START_TEST(errors_are_within_the_bounds) {
             choose(f, batch, all, operands);
             run_batch(&rig, operands, results);
             for (u32 i = 0; i < BATCH; i++)
-                if (operands[i] >= f->low && operands[i] <= f->high && operands[i] != 0) check_value(f, operands[i], results[i]);
+                if (operands[i] >= f->low && operands[i] <= f->high && operands[i] != 0)
+                    check_value(f, operands[i], results[i]);
             if (batch == 0 && level > 2) ck_assert_mem_eq(results, others, sizeof results);
             if (batch == 0) memcpy(others, results, sizeof results);
         }

@@ -50,12 +50,8 @@ static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *da
     return run(&j, seconds);
 }
 
-static void choose(void) {
-    jail_choose(JAIL_NAMESPACES);
-}
-static void choose_landlock(void) {
-    jail_choose(JAIL_LANDLOCK);
-}
+static void choose(void) { jail_choose(JAIL_NAMESPACES); }
+static void choose_landlock(void) { jail_choose(JAIL_LANDLOCK); }
 
 START_TEST(probe_holds) {
     struct err e = {0};
@@ -102,8 +98,7 @@ END_TEST
 /* Paths that exist on the machine and must not exist inside. */
 START_TEST(sees_nothing_of_the_machine) {
     struct jail_result r = shell(
-        "cat /etc/passwd /proc/1/status 2>/dev/null; ls /home/* /root/* /sys/* /var/* 2>/dev/null; echo end",
-        NULL);
+        "cat /etc/passwd /proc/1/status 2>/dev/null; ls /home/* /root/* /sys/* /var/* 2>/dev/null; echo end", NULL);
     ck_assert_str_eq(buf_str(&r.output), "end\n");
     jail_result_free(&r);
 }
@@ -120,9 +115,8 @@ END_TEST
 
 START_TEST(folder_is_limited) {
     if (jail_tier_now() == JAIL_LANDLOCK) return; /* see full_folder_ends_it */
-    struct jail_result r = shell(
-        "i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || break; i=$((i+1)); done; echo $i",
-        NULL);
+    struct jail_result r =
+        shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || break; i=$((i+1)); done; echo $i", NULL);
     int files = atoi(buf_str(&r.output));
     for (const char *p = buf_str(&r.output); *p; p++)
         if (*p == '\n' && p[1]) files = atoi(p + 1);
@@ -149,8 +143,8 @@ START_TEST(folder_is_removed) {
     char base[] = "/tmp/jail-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(base));
     setenv("TMPDIR", base, 1);
-    struct jail_result r = shell(
-        "mkdir -p a/b/c/d; mkdir -m 0 locked; ln -s / link; mkfifo pipe; setsid sleep 60 & exit 0", NULL);
+    struct jail_result r =
+        shell("mkdir -p a/b/c/d; mkdir -m 0 locked; ln -s / link; mkfifo pipe; setsid sleep 60 & exit 0", NULL);
     unsetenv("TMPDIR");
     ck_assert_int_eq(r.end, JAIL_EXITED);
     ck_assert_int_eq(rmdir(base), 0); /* empty */

@@ -28,9 +28,7 @@ static double uniform(uint64_t *s) {
     *s = *s * 6364136223846793005ull + 1442695040888963407ull;
     return (double)(*s >> 11) / 9007199254740992.0;
 }
-static double gauss(uint64_t *s) {
-    return sqrt(-2 * log(1 - uniform(s))) * cos(6.283185307179586 * uniform(s));
-}
+static double gauss(uint64_t *s) { return sqrt(-2 * log(1 - uniform(s))) * cos(6.283185307179586 * uniform(s)); }
 
 static double tick(void *user, unsigned which, unsigned round) {
     struct clock *c = user;
@@ -138,8 +136,7 @@ START_TEST(test_throttled_pairs_are_dropped) {
     struct nvml *n = nvml_open();
     struct clock c = {.first = 1e-5, .second = 1e-5, .random = 5};
     set_throttle(0x20 /* thermal */, 0);
-    struct measurement m =
-        measure(&c, (struct measure_options){.seed = 1, .nvml = n, .most = 20, .seconds = 1});
+    struct measurement m = measure(&c, (struct measure_options){.seed = 1, .nvml = n, .most = 20, .seconds = 1});
     ck_assert(!m.ok && m.pairs == 0 && m.dropped > 0 && strstr(m.cause, "throttled"));
     set_throttle(0, 0);
     m = measure(&c, (struct measure_options){.seed = 1, .nvml = n});
@@ -151,34 +148,24 @@ END_TEST
 /* The copy kernel copies, and the figures are bytes and operations over the time that the clock gave. */
 static struct sim *sim;
 static char kernel_name[64];
-static uint64_t hook_alloc(size_t bytes) {
-    return sim_alloc(sim, bytes, "pool");
-}
-static void hook_free(uint64_t at) {
-    sim_free(sim, at);
-}
-static bool hook_write(uint64_t to, const void *data, size_t n) {
-    return sim_write(sim, to, data, n) == SIM_OK;
-}
-static bool hook_read(uint64_t from, void *data, size_t n) {
-    return sim_read(sim, from, data, n) == SIM_OK;
-}
+static uint64_t hook_alloc(size_t bytes) { return sim_alloc(sim, bytes, "pool"); }
+static void hook_free(uint64_t at) { sim_free(sim, at); }
+static bool hook_write(uint64_t to, const void *data, size_t n) { return sim_write(sim, to, data, n) == SIM_OK; }
+static bool hook_read(uint64_t from, void *data, size_t n) { return sim_read(sim, from, data, n) == SIM_OK; }
 static void *hook_load(const char *ptx) {
     struct err e = {0};
     struct sim_module *m = sim_load(sim, ptx, strlen(ptx), &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     return m;
 }
-static void hook_unload(void *m) {
-    sim_unload(sim, m);
-}
+static void hook_unload(void *m) { sim_unload(sim, m); }
 static void *hook_kernel(void *m, const char *name) {
     snprintf(kernel_name, sizeof kernel_name, "%s", name);
     return (void *)sim_find_kernel(m, name);
 }
 static unsigned copied, multiplied;
-static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                       const void *params, size_t bytes, double *seconds) {
+static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared, const void *params,
+                       size_t bytes, double *seconds) {
     bool copy = !strcmp(kernel_name, "wb_copy");
     *(copy ? &copied : &multiplied) += 1;
     *seconds = 1e-3;

@@ -140,13 +140,15 @@ END_TEST
 
 /* ---- what kernels may touch: line 7 of a kernel that copies params[0][offset of thread 3] to params[1] ---- */
 
-static const char copy[] = ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 4 .b32 fixed[4] = {1, 2, 3, 4};\n"
-                           ".visible .entry copy(.param .u64 from, .param .u64 to, .param .u64 offset) {\n"
-                           ".reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;\n.loc 1 5 0\n"
-                           "ld.param.u64 %d0, [from];\nld.param.u64 %d1, [to];\nld.param.u64 %d2, [offset];\nmov.u32 %r0, %tid.x;\n"
-                           "setp.ne.u32 %p, %r0, 3;\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d1, %d1, %d3;\nadd.s64 %d0, %d0, %d3;\n"
-                           "@!%p add.s64 %d0, %d0, %d2;\n.loc 1 7 0\nld.global.u32 %r1, [%d0];\n.loc 1 8 0\nst.global.u32 [%d1], %r1;\nret;\n}\n"
-                           ".file 1 \"copy.cu\"\n";
+static const char copy[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 4 .b32 fixed[4] = {1, 2, 3, 4};\n"
+    ".visible .entry copy(.param .u64 from, .param .u64 to, .param .u64 offset) {\n"
+    ".reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;\n.loc 1 5 0\n"
+    "ld.param.u64 %d0, [from];\nld.param.u64 %d1, [to];\nld.param.u64 %d2, [offset];\nmov.u32 %r0, %tid.x;\n"
+    "setp.ne.u32 %p, %r0, 3;\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d1, %d1, %d3;\nadd.s64 %d0, %d0, %d3;\n"
+    "@!%p add.s64 %d0, %d0, %d2;\n.loc 1 7 0\nld.global.u32 %r1, [%d0];\n.loc 1 8 0\nst.global.u32 [%d1], "
+    "%r1;\nret;\n}\n"
+    ".file 1 \"copy.cu\"\n";
 
 static struct sim_report run_copy(uint64_t offset, uint64_t forget, bool freed) {
     struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
@@ -157,7 +159,7 @@ static struct sim_report run_copy(uint64_t offset, uint64_t forget, bool freed) 
     struct sim_result got = rig_run(&r, "copy", 2, 32, params, sizeof params);
     struct sim_report report = got.nreports ? got.reports[0] : (struct sim_report){0};
     ck_assert_uint_le(got.nreports, 1); /* both blocks write `to`, but the same values */
-    static char kernel[64], file[64]; /* the report's names live in the module */
+    static char kernel[64], file[64];   /* the report's names live in the module */
     snprintf(kernel, sizeof kernel, "%s", report.kernel ? report.kernel : "");
     snprintf(file, sizeof file, "%s", report.file ? report.file : "");
     report.kernel = kernel;
@@ -178,9 +180,11 @@ static void expect_report(struct sim_report r, enum sim_fault fault, uint32_t th
 }
 
 START_TEST(test_kernel_bounds) {
-    expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "copy.cu:7: kernel `copy`, block (0,0,0), thread (3,0,0) reads 4 bytes");
+    expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
+                  "copy.cu:7: kernel `copy`, block (0,0,0), thread (3,0,0) reads 4 bytes");
     expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "0 bytes past the end of `from` (128 bytes)");
-    expect_report(run_copy(-16ull, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "4 bytes before the start of `from` (128 bytes)");
+    expect_report(run_copy(-16ull, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
+                  "4 bytes before the start of `from` (128 bytes)");
     expect_report(run_copy(1ull << 40, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "no device address");
 }
 END_TEST
@@ -199,7 +203,7 @@ START_TEST(test_kernel_unwritten) {
     struct sim_report r = run_copy(0, 4, false);
     expect_report(r, SIM_FAULT_UNINITIALISED, 3, "reads 4 bytes that nothing wrote");
     ck_assert_uint_eq(r.count, 2); /* once a block */
-    r = run_copy(0, 3, false); /* a structure's padding */
+    r = run_copy(0, 3, false);     /* a structure's padding */
     ck_assert_msg(r.fault == SIM_FAULT_NONE, "%s", r.text);
     r = run_copy(0, 0, false);
     ck_assert_msg(r.fault == SIM_FAULT_NONE, "%s", r.text);

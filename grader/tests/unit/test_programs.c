@@ -88,8 +88,8 @@ static void compare(const char *name, const char *program) {
     if (is_torture(name)) contents(path, &got);
     snprintf(path, sizeof path, "%s/%s.expected", folder, name);
     contents(path, &want);
-    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name,
-                  buf_str(&got), buf_str(&want));
+    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name, buf_str(&got),
+                  buf_str(&want));
     buf_free(&got);
     buf_free(&want);
 }
@@ -121,7 +121,8 @@ static void prepare(const char *name, struct wanted *w, char *program, size_t si
 }
 
 static void run_once(const char *name, const struct wanted *w, const char *program, const char *more) {
-    int status = shell("%s/simgpu run %s %s %s >%s.out 2>%s.err", build_folder(), w->run, more, program, program, program);
+    int status =
+        shell("%s/simgpu run %s %s %s >%s.out 2>%s.err", build_folder(), w->run, more, program, program, program);
     compare(name, program);
     if (!is_torture(name)) check_stderr(name, program, w);
     int want = w->signal_number ? 128 + w->signal_number : w->status;
@@ -144,15 +145,15 @@ START_TEST(test_threads) {
     prepare(programs[_i], &w, program, sizeof program);
     for (int workers = 1; workers <= 4 && !w.varies; workers *= 2) {
         struct buf all = {0};
-        shell("%s/simgpu run %s --workers %d --counters json --counters-file %s.json %s >%s.out 2>%s.err", build_folder(), w.run,
-              workers, program, program, program, program);
+        shell("%s/simgpu run %s --workers %d --counters json --counters-file %s.json %s >%s.out 2>%s.err",
+              build_folder(), w.run, workers, program, program, program, program);
         for (int i = 0; i < 3; i++) {
             snprintf(path, sizeof path, "%s.%s", program, i == 0 ? "out" : i == 1 ? "err" : "json");
             contents(path, &all);
         }
         if (workers == 1) buf_add(&first, all.data, all.size);
-        ck_assert_msg(!strcmp(buf_str(&first), buf_str(&all)), "%s with %d threads:\n%.2000s---- with one:\n%.2000s", programs[_i], workers,
-                      buf_str(&all), buf_str(&first));
+        ck_assert_msg(!strcmp(buf_str(&first), buf_str(&all)), "%s with %d threads:\n%.2000s---- with one:\n%.2000s",
+                      programs[_i], workers, buf_str(&all), buf_str(&first));
         buf_free(&all);
     }
     buf_free(&first);

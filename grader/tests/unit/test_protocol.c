@@ -51,8 +51,7 @@ START_TEST(test_ranges) {
     ck_assert_int_eq(write_bytes(p, 0, 0, big), 0); /* nothing, at once */
     ck_assert_int_eq(read_bytes(p, big, 0, big), 0);
     ck_assert_int_eq(read_bytes(p - 1, 4, 4, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL),
-                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p + 1}, NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), 0);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue);
@@ -65,12 +64,9 @@ START_TEST(test_window) {
     ck_assert_int_eq(write_bytes(p, 65536, 65536, 1), 0);
     ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL),
-                     WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL),
-                     WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL),
-                     WB_cudaErrorMemoryAllocation);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL), WB_cudaErrorMemoryAllocation);
 }
 END_TEST
 
@@ -96,8 +92,8 @@ END_TEST
 
 START_TEST(test_parameters) {
     uint64_t add = fixture_kernel(&f, "add");
-    struct wb_req_launch q = {.kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1,
-                              .block_z = 1};
+    struct wb_req_launch q = {
+        .kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1};
     uint8_t tail[WB_PARAMS + 1] = {0};
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 15), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 17), WB_cudaErrorInvalidValue);
@@ -112,8 +108,14 @@ END_TEST
 START_TEST(test_dynamic_shared) {
     uint64_t add = fixture_kernel(&f, "add"), p = fixture_alloc(&f, 16);
     uint64_t params[2] = {p, 16};
-    struct wb_req_launch q = {.kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1,
-                              .block_z = 1, .dynamic_shared = 48 << 10};
+    struct wb_req_launch q = {.kernel = add,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = 1,
+                              .block_y = 1,
+                              .block_z = 1,
+                              .dynamic_shared = 48 << 10};
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, params, 16), 0);
     q.dynamic_shared++;
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, params, 16), WB_cudaErrorInvalidValue);
@@ -136,7 +138,10 @@ static size_t raw(uint32_t op, uint32_t claimed, size_t size) {
 /* Frames that are no frames end the connection; a message cut short is an error. */
 START_TEST(test_frames) {
     ck_assert_uint_gt(raw(WB_OP_alloc, sizeof(struct wb_header), sizeof(struct wb_header)), 0);
-    static const struct { uint32_t op, claimed; size_t size; } bad[] = {
+    static const struct {
+        uint32_t op, claimed;
+        size_t size;
+    } bad[] = {
         {WB_OPS, sizeof(struct wb_header), sizeof(struct wb_header)},
         {UINT32_MAX, sizeof(struct wb_header), sizeof(struct wb_header)},
         {WB_OP_sync, 1000, sizeof(struct wb_header)},

@@ -19,15 +19,14 @@ static const struct {
     {"hello", "PTX line 1: expected a function, an entry or a variable, found 'hello'", ERR_INPUT},
     {".version 8.0\n.target sm_75\n.address_size 32", "PTX line 3: only 64-bit", ERR_UNSUPPORTED},
     {K("add.s32 %r1, %r2"), "PTX line 5: expected ',' or ';' after the operand, found '}'", ERR_INPUT},
-    {K(".reg .b32 %r<3>;\nmov.u32 %r3, 1;"),
-     "PTX line 5: the register '%r3' is outside of the declared '%r<3>'", ERR_INPUT},
+    {K(".reg .b32 %r<3>;\nmov.u32 %r3, 1;"), "PTX line 5: the register '%r3' is outside of the declared '%r<3>'",
+     ERR_INPUT},
     {K("bra nowhere;"), "PTX line 4: 'nowhere' is neither declared nor a label", ERR_INPUT},
     {K("{ in: }\nbra in;"), "PTX line 5: 'in' is neither declared nor a label", ERR_INPUT},
     {K("x:\nx:"), "PTX line 5: 'x' is declared twice", ERR_INPUT},
     {K(".reg .pred p;\nbra p;\n@q ret;"), "PTX line 6: 'q' is no predicate register", ERR_INPUT},
     {K("ret;\n"), NULL, ERR_NONE},
-    {".version 8.0\n.target sm_75\n.entry k() {\nret;\n", "PTX line 3: this block is never closed",
-     ERR_INPUT},
+    {".version 8.0\n.target sm_75\n.entry k() {\nret;\n", "PTX line 3: this block is never closed", ERR_INPUT},
     {K("mov.u32 x, 99999999999999999999;"), "PTX line 4: an integer does not fit", ERR_INPUT},
     {K("bar.sync 1/0;"), "PTX line 4: a constant is divided by zero", ERR_INPUT},
     {K("bar.sync (1;"), "PTX line 4: expected ')' in the constant, found ';'", ERR_INPUT},
@@ -45,21 +44,16 @@ static const struct {
     {K("t: .branchtargets u;\nu: ret;\nbra.uni t, t;"), NULL, ERR_NONE},
     {M(".global .b8 x[4] = {1, 2, 3, 4, 5};"), "PTX line 3: too many initial values for 'x'", ERR_INPUT},
     {M(".global .u64 x = y;"), "PTX line 3: the initial value names 'y', which is not declared", ERR_INPUT},
-    {M(".global .b8 x[8] = {0xFF(x), 0xFF00(x)};"), "PTX line 3: 2 bytes cannot hold the address of 'x'",
-     ERR_INPUT},
-    {M(".global .b8 x[8] = {0xFF00(x)};"), "PTX line 3: a piece of the address of 'x' stands alone",
-     ERR_INPUT},
+    {M(".global .b8 x[8] = {0xFF(x), 0xFF00(x)};"), "PTX line 3: 2 bytes cannot hold the address of 'x'", ERR_INPUT},
+    {M(".global .b8 x[8] = {0xFF00(x)};"), "PTX line 3: a piece of the address of 'x' stands alone", ERR_INPUT},
     {M(".global .u32 x;\n.global .u32 x;"), "PTX line 4: the variable 'x' is declared twice", ERR_INPUT},
     {M(".func f() {}\n.func f() {}"), "PTX line 4: the function 'f' has two bodies", ERR_INPUT},
-    {M(".global .b8 x[4294967296][4294967296];"), "PTX line 3: an array size is 4294967296, more than",
-     ERR_LIMIT},
+    {M(".global .b8 x[4294967296][4294967296];"), "PTX line 3: an array size is 4294967296, more than", ERR_LIMIT},
     {M(".global .b8 x[65536][65536];"), "PTX line 3: a variable of more than 2 GiB", ERR_LIMIT},
-    {M(".global .b8 x[1073741824] = {1};"), "PTX line 3: an initialised variable of more than 64 MiB",
-     ERR_LIMIT},
+    {M(".global .b8 x[1073741824] = {1};"), "PTX line 3: an initialised variable of more than 64 MiB", ERR_LIMIT},
     {M(".shared .b8 x[];"), "PTX line 3: expected the size of 'x'", ERR_INPUT},
     {M(".shared .b32 x = 3;"), "PTX line 3: 'x' cannot have an initial value", ERR_INPUT},
-    {M(".global .texref t;"), "PTX line 3: '.texref' is no type that the simulated GPU knows",
-     ERR_UNSUPPORTED},
+    {M(".global .texref t;"), "PTX line 3: '.texref' is no type that the simulated GPU knows", ERR_UNSUPPORTED},
     {M(".global .align 3 .b8 x;"), "PTX line 3: an alignment of 3 is no power of two", ERR_INPUT},
     {M(".file 99999999 \"x\""), "PTX line 3: a file's number is 99999999, more than", ERR_LIMIT},
 };
@@ -70,8 +64,7 @@ START_TEST(message) {
     const struct ptx_module *m = ptx_parse(&a, errors[_i].text, strlen(errors[_i].text), &e);
     ck_assert_int_eq(e.kind, errors[_i].kind);
     ck_assert_int_eq(m != NULL, errors[_i].want == NULL);
-    if (errors[_i].want)
-        ck_assert_msg(!strncmp(e.text, errors[_i].want, strlen(errors[_i].want)), "%s", e.text);
+    if (errors[_i].want) ck_assert_msg(!strncmp(e.text, errors[_i].want, strlen(errors[_i].want)), "%s", e.text);
     arena_free(&a);
 }
 END_TEST

@@ -6,15 +6,12 @@
 
 static struct arena arena;
 
-static void release(void) {
-    arena_free(&arena);
-}
+static void release(void) { arena_free(&arena); }
 
 /* The variable x of a module that also has a function f and a variable y. */
 static const struct ptx_var *variable(const char *declaration) {
     struct err e = {0};
-    char *text = arena_printf(&arena, ".version 8.0\n.target sm_75\n.func f();\n.global .b8 y[64];\n%s\n",
-                              declaration);
+    char *text = arena_printf(&arena, ".version 8.0\n.target sm_75\n.func f();\n.global .b8 y[64];\n%s\n", declaration);
     const struct ptx_module *m = ptx_parse(&arena, text, strlen(text), &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     return ptx_module_var(m, "x");
@@ -50,8 +47,7 @@ START_TEST(bytes) {
 }
 END_TEST
 
-static void check_reloc(const struct ptx_reloc *r, size_t offset, const char *symbol, int64_t addend,
-                        bool generic) {
+static void check_reloc(const struct ptx_reloc *r, size_t offset, const char *symbol, int64_t addend, bool generic) {
     ck_assert_uint_eq(r->offset, offset);
     ck_assert_uint_eq(r->size, 8);
     ck_assert_str_eq(r->symbol, symbol);
@@ -73,13 +69,13 @@ END_TEST
 
 /* A byte array with an address in the middle, as nvcc writes a packed structure. */
 START_TEST(masked_addresses) {
-    const struct ptx_var *x = variable(
-        ".global .align 8 .b8 x[26] = {1, 0xFF(y+4), 0xFF00(y+4), 0xFF0000(y+4), 0xFF000000(y+4), "
-        "0xFF00000000(y+4), "
-        "0xFF0000000000(y+4), 0xFF000000000000(y+4), 0xFF00000000000000(y+4), 9, 0xFF(generic(f)), "
-        "0xFF00(generic(f)), "
-        "0xFF0000(generic(f)), 0xFF000000(generic(f)), 0xFF00000000(generic(f)), 0xFF0000000000(generic(f)), "
-        "0xFF000000000000(generic(f)), 0xFF00000000000000(generic(f)), 3};");
+    const struct ptx_var *x =
+        variable(".global .align 8 .b8 x[26] = {1, 0xFF(y+4), 0xFF00(y+4), 0xFF0000(y+4), 0xFF000000(y+4), "
+                 "0xFF00000000(y+4), "
+                 "0xFF0000000000(y+4), 0xFF000000000000(y+4), 0xFF00000000000000(y+4), 9, 0xFF(generic(f)), "
+                 "0xFF00(generic(f)), "
+                 "0xFF0000(generic(f)), 0xFF000000(generic(f)), 0xFF00000000(generic(f)), 0xFF0000000000(generic(f)), "
+                 "0xFF000000000000(generic(f)), 0xFF00000000000000(generic(f)), 3};");
     ck_assert_uint_eq(x->nrelocs, 2);
     check_reloc(&x->relocs[0], 1, "y", 4, false);
     check_reloc(&x->relocs[1], 10, "f", 0, true);

@@ -63,8 +63,7 @@ START_TEST(pieces_moved) {
     struct buf text = {0}, moved = {0};
     read_text(_i, &text);
     for (unsigned i = 0; i < CHANGES / 2; i++) {
-        size_t from = draw(text.size), n = draw(text.size - from < 400 ? text.size - from : 400),
-               to = draw(text.size);
+        size_t from = draw(text.size), n = draw(text.size - from < 400 ? text.size - from : 400), to = draw(text.size);
         buf_clear(&moved);
         buf_add(&moved, text.data, to);
         buf_add(&moved, text.data + from, n);

@@ -8,9 +8,7 @@
 
 static struct arena arena;
 
-static void release(void) {
-    arena_free(&arena);
-}
+static void release(void) { arena_free(&arena); }
 
 static const struct ptx_module *load(const char *path) {
     struct buf text = {0};
@@ -22,9 +20,7 @@ static const struct ptx_module *load(const char *path) {
     return m;
 }
 
-static const struct ptx_module *features(void) {
-    return load("grader/tests/ptx/features.ptx");
-}
+static const struct ptx_module *features(void) { return load("grader/tests/ptx/features.ptx"); }
 
 static const struct ptx_insn *first(const struct ptx_func *f, const char *opcode) {
     for (unsigned i = 0; i < f->ninsns; i++)
@@ -115,8 +111,7 @@ START_TEST(device_calls) {
     const struct ptx_module *m = features();
     const struct ptx_insn *call = first(ptx_module_func(m, "_Z4tileIdEvPT_PKS0_4Bodyi"), "call.uni");
     ck_assert_str_eq(call->operands[1].name, "_Z5twiceIdET_S0_");
-    const struct ptx_func *twice = ptx_module_func(m, call->operands[1].name),
-                          *make = ptx_module_func(m, "_Z4makei");
+    const struct ptx_func *twice = ptx_module_func(m, call->operands[1].name), *make = ptx_module_func(m, "_Z4makei");
     ck_assert(twice->has_body && !twice->is_entry && !twice->is_extern);
     ck_assert_uint_eq(twice->rets[0].bytes, 8);
     ck_assert_uint_eq(make->rets[0].bytes, 24);
@@ -143,8 +138,7 @@ START_TEST(launch_bounds_and_branches) {
     ck_assert_uint_eq(f->maxntid[1], 1);
     ck_assert_uint_eq(f->minnctapersm, 2);
     for (unsigned i = 0; i < f->ninsns; i++)
-        if (!strncmp(f->insns[i].opcode, "bra", 3))
-            ck_assert_uint_lt(f->insns[i].operands[0].target, f->ninsns);
+        if (!strncmp(f->insns[i].opcode, "bra", 3)) ck_assert_uint_lt(f->insns[i].operands[0].target, f->ninsns);
 }
 END_TEST
 

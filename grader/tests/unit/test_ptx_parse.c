@@ -19,17 +19,14 @@ static const struct ptx_module *parse(const char *text) {
 
 /* A kernel `k` with a few registers around the given statements, which start on line 6. */
 static const struct ptx_func *parse_kernel(const char *body) {
-    char *text = arena_printf(
-        &arena,
-        HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
-             ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
-        body);
+    char *text = arena_printf(&arena,
+                              HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
+                                   ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
+                              body);
     return ptx_module_func(parse(text), "k");
 }
 
-static void release(void) {
-    arena_free(&arena);
-}
+static void release(void) { arena_free(&arena); }
 
 static const char *reg_name(const struct ptx_func *f, int reg) {
     ck_assert_int_ge(reg, 0);
@@ -112,11 +109,11 @@ START_TEST(immediate) {
 END_TEST
 
 START_TEST(addresses) {
-    const struct ptx_module *m = parse(
-        HEAD ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg .b64 "
-             "%rd<2>;\n"
-             "ld.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1+8];\nld.u32 %r1, [%rd1+-4*2];\nld.u32 %r1, [%rd1-8];\n"
-             "ld.u32 %r1, [g+4];\nld.u32 %r1, [64];\nld.param.u64 %rd1, [a];\nmov.u64 %rd1, g+12;\n}");
+    const struct ptx_module *m =
+        parse(HEAD ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg .b64 "
+                   "%rd<2>;\n"
+                   "ld.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1+8];\nld.u32 %r1, [%rd1+-4*2];\nld.u32 %r1, [%rd1-8];\n"
+                   "ld.u32 %r1, [g+4];\nld.u32 %r1, [64];\nld.param.u64 %rd1, [a];\nmov.u64 %rd1, g+12;\n}");
     const struct ptx_func *f = ptx_module_func(m, "k");
     const int64_t offsets[] = {0, 8, -8, -8, 4, 64, 0};
     for (int i = 0; i < 7; i++) {
@@ -163,9 +160,9 @@ END_TEST
 
 /* Both blocks have a label `done`, and the outer one has one as well: a branch goes to the innermost. */
 START_TEST(labels_are_scoped) {
-    const struct ptx_func *f = parse_kernel(
-        "top: bra done;\n{ bra done; bra out; done: bra top; }\n{ again: bra again; bra done; done: }\n"
-        "out: ret;\ndone:");
+    const struct ptx_func *f =
+        parse_kernel("top: bra done;\n{ bra done; bra out; done: bra top; }\n{ again: bra again; bra done; done: }\n"
+                     "out: ret;\ndone:");
     const uint32_t targets[] = {7, 3, 6, 0, 4, 6};
     ck_assert_uint_eq(f->ninsns, 7);
     for (int i = 0; i < 6; i++) {

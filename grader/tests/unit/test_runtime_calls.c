@@ -38,19 +38,17 @@ START_TEST(test_all_are_there) {
     ck_assert_int_gt(n, 0);
     b[n] = 0;
     for (int i = 0; i < 2; i++) *strrchr(b, '/') = 0;
-    snprintf(
-        command, sizeof command,
-        "echo '#include <cuda_runtime_api.h>' | gcc -E -P -isystem %s/cuda/include -x c - | tr '\\n' ' ' | "
-        "grep -o 'extern[^;]*;' | grep -o 'cuda[A-Za-z_0-9]* *(' | tr -d ' (' | sort -u",
-        b);
+    snprintf(command, sizeof command,
+             "echo '#include <cuda_runtime_api.h>' | gcc -E -P -isystem %s/cuda/include -x c - | tr '\\n' ' ' | "
+             "grep -o 'extern[^;]*;' | grep -o 'cuda[A-Za-z_0-9]* *(' | tr -d ' (' | sort -u",
+             b);
     read_names(command, &declared);
     snprintf(command, sizeof command,
              "nm --defined-only %s/lib/libwbcudart.a 2>/dev/null | awk '$2 == \"T\" { print $3 }'", b);
     read_names(command, &defined);
     ck_assert_int_gt(declared.n, 200);
     for (int i = 0; i < declared.n; i++)
-        ck_assert_msg(has(&defined, declared.name[i]), "%s is neither done nor in unsupported.def",
-                      declared.name[i]);
+        ck_assert_msg(has(&defined, declared.name[i]), "%s is neither done nor in unsupported.def", declared.name[i]);
 }
 END_TEST
 

@@ -23,8 +23,7 @@ START_TEST(goals_share_and_guards_take) {
         {{2, 0, 3, 0}, 0},  {{0, 0, 0, 0}, 60}, /* nothing asked */
         {{0, 0, 1, 0}, 0},
     };
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        NEAR(score_technique(60, &rows[i].n), rows[i].want);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) NEAR(score_technique(60, &rows[i].n), rows[i].want);
 }
 END_TEST
 
@@ -38,8 +37,7 @@ END_TEST
 
 /* ---- a whole result ---- */
 
-static const struct exercise exercise = {.name = "none",
-                                         .points = {.correctness = 20, .technique = 50, .speed = 30}};
+static const struct exercise exercise = {.name = "none", .points = {.correctness = 20, .technique = 50, .speed = 30}};
 
 /* Two goals, the first of two limits, and two guards; `failed` has a letter for each limit that fails. */
 static void result_with(struct result *r, const char *failed) {

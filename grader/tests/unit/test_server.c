@@ -9,8 +9,7 @@
 static struct fixture f;
 static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
 static void open_grading(void) {
-    fixture_open(
-        &f, (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20}, false);
+    fixture_open(&f, (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20}, false);
 }
 static void close_all(void) { fixture_close(&f); }
 
@@ -31,8 +30,7 @@ END_TEST
 START_TEST(test_hello) {
     struct wb_rep_hello h;
     uint64_t p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
-                     WB_cudaErrorInsufficientDriver);
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h), WB_cudaErrorInsufficientDriver);
     ck_assert(server_met_stranger(f.server));
     fixture_close(&f);
     open_plain();
@@ -112,7 +110,8 @@ static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
     struct server_buffer buffers[] = {{"in", 32}, {"out", 32}};
     ck_assert(server_buffers(f.server, buffers, 2, &e));
     struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0)},
-                            {WB_PTR, 0, server_buffer_address(f.server, 1)}, {WB_I32, 0, 32}};
+                            {WB_PTR, 0, server_buffer_address(f.server, 1)},
+                            {WB_I32, 0, 32}};
     server_record(f.server, "entry", args, 3, server_now() + 10, -1, &r, out);
     return r;
 }

@@ -20,21 +20,15 @@ static void find_build(void) {
 /* Two files compiled apart, one of them with an argument that is nvcc's own, then linked. */
 static void make_program(void) {
     find_build();
-    if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work, build))
-        return;
+    if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work, build)) return;
+    ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc -c main_part.cu -o %s/main.o", build, work), 0);
     ck_assert_int_eq(
-        shell("cd grader/tests/hosted && %s/simgpu nvcc -c main_part.cu -o %s/main.o", build, work), 0);
-    ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc -dc other_part.cu -o %s/o.o 2>%s/err",
-                           build, work, work),
-                     2);
+        shell("cd grader/tests/hosted && %s/simgpu nvcc -dc other_part.cu -o %s/o.o 2>%s/err", build, work, work), 2);
     ck_assert_int_eq(shell("grep -q 'into one .cu file' %s/err", work), 0);
     ck_assert_int_eq(
-        shell("cd grader/tests/hosted && %s/simgpu nvcc -O3 --compile other_part.cu -o %s/other.o", build,
-              work),
-        0);
-    ck_assert_int_eq(shell("%s/simgpu nvcc -cudart static %s/main.o %s/other.o -lcudart -o %s/two", build,
-                           work, work, work),
-                     0);
+        shell("cd grader/tests/hosted && %s/simgpu nvcc -O3 --compile other_part.cu -o %s/other.o", build, work), 0);
+    ck_assert_int_eq(
+        shell("%s/simgpu nvcc -cudart static %s/main.o %s/other.o -lcudart -o %s/two", build, work, work, work), 0);
 }
 
 START_TEST(test_status) {
@@ -48,16 +42,22 @@ START_TEST(test_status) {
 END_TEST
 
 START_TEST(test_usage) {
-    static const char *const bad[] = {"", "flash", "run", "run --counters", "run --counters xml true",
-                                      "run --device none true", "run --workers 0 true", "run --bogus 1 true",
-                                      "run --timeout soon true", "devices all"};
+    static const char *const bad[] = {"",
+                                      "flash",
+                                      "run",
+                                      "run --counters",
+                                      "run --counters xml true",
+                                      "run --device none true",
+                                      "run --workers 0 true",
+                                      "run --bogus 1 true",
+                                      "run --timeout soon true",
+                                      "devices all"};
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         int status = shell("%s/simgpu %s >/dev/null 2>%s/err", build, bad[i], work);
         ck_assert_msg(status == 2, "simgpu %s: %d", bad[i], status);
         ck_assert_int_eq(shell("test -s %s/err", work), 0);
     }
-    ck_assert_int_eq(
-        shell("%s/simgpu run --counters json --counters-file /nowhere/c true 2>/dev/null", build), 3);
+    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file /nowhere/c true 2>/dev/null", build), 3);
 }
 END_TEST
 
@@ -92,8 +92,7 @@ START_TEST(test_json) {
     char path[4300];
     json_error_t error;
     snprintf(path, sizeof path, "%s/counters.json", work);
-    ck_assert_int_eq(
-        shell("%s/simgpu run --counters json --counters-file %s %s/two >/dev/null", build, path, work), 0);
+    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file %s %s/two >/dev/null", build, path, work), 0);
     json_t *all = json_load_file(path, 0, &error), *launches = json_object_get(all, "launches"), *line;
     ck_assert_msg(all != NULL, "%s", error.text);
     ck_assert_str_eq(json_string_value(json_object_get(all, "device")), "h200");
@@ -108,8 +107,7 @@ START_TEST(test_json) {
     json_array_foreach(json_object_get(start, "lines"), i, line) {
         sum += counter(line, "inst_executed");
         stores += counter(line, "thread_stores");
-        if (counter(line, "thread_stores"))
-            ck_assert_int_eq(json_integer_value(json_object_get(line, "line")), 6);
+        if (counter(line, "thread_stores")) ck_assert_int_eq(json_integer_value(json_object_get(line, "line")), 6);
     }
     ck_assert_int_eq(sum, counter(start, "inst_executed"));
     ck_assert_int_eq(stores, 64);
@@ -119,11 +117,9 @@ END_TEST
 
 START_TEST(test_text) {
     ck_assert_int_eq(
-        shell("%s/simgpu run --workers 1 --no-sanitize --counters text %s/two 2>%s/err >/dev/null", build,
-              work, work),
+        shell("%s/simgpu run --workers 1 --no-sanitize --counters text %s/two 2>%s/err >/dev/null", build, work, work),
         0);
-    ck_assert_int_eq(
-        shell("grep -Eq 'thread_stores +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err", work, work), 0);
+    ck_assert_int_eq(shell("grep -Eq 'thread_stores +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err", work, work), 0);
 }
 END_TEST
 

@@ -6,11 +6,15 @@
 START_TEST(same_report) {
     const char *b = build_folder();
     ck_assert_int_eq(shell("cd %s/tests && rm -rf class && mkdir class", b), 0);
-    ck_assert_int_eq(shell("cp -r chapters %s/tests/class/skeletons && cp -r solutions %s/tests/class/answers", b, b), 0);
+    ck_assert_int_eq(shell("cp -r chapters %s/tests/class/skeletons && cp -r solutions %s/tests/class/answers", b, b),
+                     0);
     for (int threads = 1; threads <= 4; threads *= 2) {
-        int status = shell("%s/grader batch %s/tests/class --seed threads --format json --threads %d --output %s/tests/class.%d "
-                           "2>/dev/null", b, b, threads, b, threads);
-        ck_assert_msg(status == 1, "grader batch with %d threads: status %d", threads, status); /* skeletons do not pass */
+        int status =
+            shell("%s/grader batch %s/tests/class --seed threads --format json --threads %d --output %s/tests/class.%d "
+                  "2>/dev/null",
+                  b, b, threads, b, threads);
+        ck_assert_msg(status == 1, "grader batch with %d threads: status %d", threads,
+                      status); /* skeletons do not pass */
     }
     ck_assert_int_eq(shell("grep -q '\"AC\"' %s/tests/class.1 && grep -q '\"PART\"' %s/tests/class.1", b, b), 0);
     for (int threads = 2; threads <= 4; threads *= 2)

@@ -29,8 +29,7 @@ END_TEST
 
 START_TEST(test_issue) {
     struct spec s = {.blocks = SMS, .threads = 1024, .n = 50};
-    for (unsigned i = 0; i < 40; i++)
-        spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
+    for (unsigned i = 0; i < 40; i++) spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
     for (unsigned i = 0; i < 24; i++) spec_add(&s, "add.s32 %%r%u, %%r%u, 3;\n", 20 + i % 12, 20 + i % 12);
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "instruction issue");
@@ -72,8 +71,7 @@ START_TEST(test_wide_shared_loads) {
     for (unsigned i = 0; i < 32; i++) spec_add(&wide, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 4 * i);
     for (unsigned i = 0; i < 32; i++) spec_add(&odd, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 16 * i + 4);
     ck_about(spec_cycles(&odd), 32 * 20 * 32, 0.2);
-    ck_about(spec_cycles(&wide), 32 * 20 * 8 * 2,
-             0.25); /* eight of 128 bits, two passes each where lanes agree */
+    ck_about(spec_cycles(&wide), 32 * 20 * 8 * 2, 0.25); /* eight of 128 bits, two passes each where lanes agree */
     ck_about(spec_cycles_without(&wide, TERM_BIT(MERGING)), 32 * 20 * 32, 0.2);
     buf_free(&wide.body), buf_free(&odd.body);
 }
@@ -101,12 +99,12 @@ START_TEST(test_l2_bandwidth) {
                      .bytes = SMS * 65536ull,
                      .before = "mul.wide.u32 %d10, %r4, 64;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 4; i++)
-        spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d11+%u];\n", 30 + 4 * i,
-                 31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16 * i);
+        spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d11+%u];\n", 30 + 4 * i, 31 + 4 * i,
+                 32 + 4 * i, 33 + 4 * i, 16 * i);
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "L2 bandwidth");
-    double bytes = SMS * 64.0 * 1024 * 64 *
-                   2; /* a quad of lanes' 64 bytes are two sectors a request: all four loads take both */
+    double bytes =
+        SMS * 64.0 * 1024 * 64 * 2; /* a quad of lanes' 64 bytes are two sectors a request: all four loads take both */
     ck_assert(t.seconds > bytes / 9.95e12 && t.seconds < 2.4 * bytes / 9.95e12);
     ck_assert(spec_model_with(&s, TERM_BIT(L2), 0).seconds < 0.7 * t.seconds);
     buf_free(&s.body);
@@ -139,9 +137,7 @@ END_TEST
 /* Warps that wait for one load at a time: as many of them as are resident work side by side. */
 START_TEST(test_latency_hiding) {
     struct spec one = {.blocks = SMS, .threads = 32, .n = 200, .bytes = 1 << 16}, eight;
-    spec_add(
-        &one,
-        "mul.wide.u32 %%d10, %%r20, 4;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.cg.u32 %%r20, [%%d11];\n");
+    spec_add(&one, "mul.wide.u32 %%d10, %%r20, 4;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.cg.u32 %%r20, [%%d11];\n");
     eight = one;
     eight.blocks = 8 * SMS;
     ck_about(spec_cycles(&one), 200.0 * (390 + 10), 0.1);
@@ -185,10 +181,8 @@ END_TEST
 /* Lanes on different words of a sector share a pass; sectors of one slice, 512 bytes, take a pass each. */
 START_TEST(test_atomics_in_one_slice) {
     double clocks = 1.98 / 1.68;
-    struct spec s = {.blocks = SMS,
-                     .threads = 256,
-                     .n = 20,
-                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
+    struct spec s = {
+        .blocks = SMS, .threads = 256, .n = 20, .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
     spec_add(&s, "red.global.add.u32 [%%d11], 1;\n"); /* 32 words, 4 sectors: 1.25 clocks each */
     ck_about(spec_cycles(&s), SMS * 8 * 20 * 4 * 1.25 * clocks, 0.1);
     struct time_estimate t = spec_model(&s);
@@ -228,9 +222,8 @@ START_TEST(test_shared_atomics) {
         const char *device;
         unsigned stride, value;
         double passes;
-    } cases[] = {{"t4", 4, 1, 1},     {"t4", 0, 1, 32},     {"t4", 128, 2, 32},
-                 {"t4", 64, 2, 16},   {"h200", 4, 2, 1},    {"h200", 0, 2, 32},
-                 {"h200", 0, 1, 3.5}, {"h200", 128, 1, 32}, {"h200", 4, 1, 3.5}};
+    } cases[] = {{"t4", 4, 1, 1},    {"t4", 0, 1, 32},    {"t4", 128, 2, 32},   {"t4", 64, 2, 16},  {"h200", 4, 2, 1},
+                 {"h200", 0, 2, 32}, {"h200", 0, 1, 3.5}, {"h200", 128, 1, 32}, {"h200", 4, 1, 3.5}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct spec s = shared_atomics(cases[i].device, cases[i].stride, cases[i].value);
         if (!cases[i].stride) { /* one word, which only the data says */
@@ -305,8 +298,7 @@ START_TEST(test_loads_move_up) {
                      .bytes = 1 << 16,
                      .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 8; i++)
-        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nadd.s32 %%r20, %%r20, %%r%u;\n", 30 + i, 128 * i,
-                 30 + i);
+        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nadd.s32 %%r20, %%r20, %%r%u;\n", 30 + i, 128 * i, 30 + i);
     double in_order = spec_cycles_without(&s, TERM_BIT(SCHEDULING));
     ck_about(in_order, 50 * 8 * 400.0, 0.15); /* each load waits for the sum before it */
     ck_assert(spec_cycles(&s) < in_order / 5);
@@ -319,11 +311,10 @@ START_TEST(test_stores_hold_loads_back) {
                      .threads = 32,
                      .n = 50,
                      .bytes = 1 << 16,
-                     .before =
-                         "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nadd.s64 %d12, %d11, %d9;\n"};
+                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nadd.s64 %d12, %d11, %d9;\n"};
     for (unsigned i = 0; i < 4; i++)
-        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nst.global.u32 [%%d12+%u], %%r%u;\n", 30 + i,
-                 128 * i, 128 * i, 30 + i);
+        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nst.global.u32 [%%d12+%u], %%r%u;\n", 30 + i, 128 * i,
+                 128 * i, 30 + i);
     ck_assert(spec_cycles(&s) >
               50 * 4 * 380.0); /* they may overlap: a store waits for its load, the next load for the store */
     buf_free(&s.body);
@@ -343,8 +334,7 @@ END_TEST
 
 START_TEST(test_same_on_any_number_of_threads) {
     struct spec s = stream_spec("h200", 4096);
-    struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2),
-                         c = spec_model_with(&s, 0, 2);
+    struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2), c = spec_model_with(&s, 0, 2);
     ck_assert(a.seconds == b.seconds && b.seconds == c.seconds && a.low == b.low);
     ck_assert(a.low < a.seconds && a.seconds < a.high);
     buf_free(&s.body);
@@ -352,8 +342,7 @@ START_TEST(test_same_on_any_number_of_threads) {
 END_TEST
 
 START_TEST(test_devices_have_sources) {
-    static const char *const wanted[] = {"h200",    "h100", "a100",  "v100", "rtx4090",
-                                         "rtx3090", "t4",   "a4000", "mx330"};
+    static const char *const wanted[] = {"h200", "h100", "a100", "v100", "rtx4090", "rtx3090", "t4", "a4000", "mx330"};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
         ck_assert_msg(device_find(wanted[i]) != NULL, "%s", wanted[i]);
     for (unsigned i = 0; device_at(i); i++) {

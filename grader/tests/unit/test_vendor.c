@@ -26,8 +26,7 @@ static void use_fake(void) {
     setenv("WARPBOOK_LIBCUBLAS", path, 1);
 }
 
-static double routine_time(const char *name, const struct ex_case timed, const char **routine,
-                           struct err *e) {
+static double routine_time(const char *name, const struct ex_case timed, const char **routine, struct err *e) {
     struct exercise ex = {.name = name, .timed = timed};
     struct backend *b = backend_gpu_open(&(struct gpu_options){.pool_bytes = 64 << 20}, e);
     ck_assert_msg(b != NULL, "%s", e->text);
@@ -64,12 +63,10 @@ START_TEST(test_no_routine) {
     const char *routine;
     struct err e = {0};
     use_fake();
-    ck_assert(routine_time("histogram", (struct ex_case){.dim = {100}}, &routine, &e) == 0 &&
-              e.kind == ERR_INPUT);
+    ck_assert(routine_time("histogram", (struct ex_case){.dim = {100}}, &routine, &e) == 0 && e.kind == ERR_INPUT);
     setenv("WARPBOOK_LIBCUBLAS", "/nowhere/libcublas.so", 1);
     e = (struct err){0};
-    ck_assert(routine_time("transpose", (struct ex_case){.dim = {64, 32}}, &routine, &e) == 0 &&
-              e.kind == ERR_SYSTEM);
+    ck_assert(routine_time("transpose", (struct ex_case){.dim = {64, 32}}, &routine, &e) == 0 && e.kind == ERR_SYSTEM);
     ck_assert_str_eq(e.text, "cuBLAS is not on this machine");
 }
 END_TEST

@@ -11,14 +11,12 @@ void spec_add(struct spec *s, const char *format, ...) {
 }
 
 static void make_ptx(const struct spec *s, struct buf *ptx) {
-    buf_puts(
-        ptx,
-        ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 mem[];\n"
-        ".visible .entry k(.param .u64 p, .param .u32 n) {\n"
-        ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %d<99>; .reg .f64 %e<40>;\n"
-        "ld.param.u64 %d0, [p];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
-        "mov.u32 %r3, %ntid.x;\nmad.lo.s32 %r4, %r2, %r3, %r1;\nand.b32 %r5, %r1, 31;\nshr.u32 %r6, %r1, 5;\n"
-        "mov.u32 %r7, mem;\n");
+    buf_puts(ptx, ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 mem[];\n"
+                  ".visible .entry k(.param .u64 p, .param .u32 n) {\n"
+                  ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %d<99>; .reg .f64 %e<40>;\n"
+                  "ld.param.u64 %d0, [p];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
+                  "mov.u32 %r3, %ntid.x;\nmad.lo.s32 %r4, %r2, %r3, %r1;\nand.b32 %r5, %r1, 31;\nshr.u32 %r6, %r1, 5;\n"
+                  "mov.u32 %r7, mem;\n");
     if (s->before) buf_puts(ptx, s->before);
     buf_puts(ptx, "mov.u32 %r8, 0;\nLOOP:\n");
     buf_puts(ptx, buf_str(&s->body));
@@ -64,14 +62,11 @@ double spec_cycles_without(const struct spec *s, unsigned without) {
     const struct gpu_device *d = device_find(s->device ? s->device : "h200");
     return (spec_model_with(s, without, 0).seconds - d->launch_seconds) * d->clock_hz;
 }
-double spec_cycles(const struct spec *s) {
-    return spec_cycles_without(s, 0);
-}
+double spec_cycles(const struct spec *s) { return spec_cycles_without(s, 0); }
 
 struct spec fma_spec(unsigned chains, unsigned threads) {
     struct spec s = {.blocks = SMS, .threads = threads, .n = 50};
-    for (unsigned i = 0; i < 64; i++)
-        spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % chains, i % chains);
+    for (unsigned i = 0; i < 64; i++) spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % chains, i % chains);
     return s;
 }
 
@@ -90,11 +85,9 @@ struct spec l1_spec(unsigned stride) {
 }
 
 struct spec stream_spec(const char *device, unsigned blocks) {
-    struct spec s = {
-        .device = device, .blocks = blocks, .threads = 256, .n = 1, .bytes = blocks * 256ull * 16};
-    spec_add(&s,
-             "mul.wide.u32 %%d10, %%r4, 16;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.v4.u32 {%%r30, %%r31, "
-             "%%r32, %%r33}, [%%d11];\n"
-             "add.s32 %%r34, %%r30, %%r31;\n");
+    struct spec s = {.device = device, .blocks = blocks, .threads = 256, .n = 1, .bytes = blocks * 256ull * 16};
+    spec_add(&s, "mul.wide.u32 %%d10, %%r4, 16;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.v4.u32 {%%r30, %%r31, "
+                 "%%r32, %%r33}, [%%d11];\n"
+                 "add.s32 %%r34, %%r30, %%r31;\n");
     return s;
 }

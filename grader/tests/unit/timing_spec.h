@@ -33,8 +33,8 @@ struct time_estimate spec_model(const struct spec *s);
 double spec_cycles_without(const struct spec *s, unsigned without);
 double spec_cycles(const struct spec *s);
 
-#define ck_about(got, want, tolerance)                                                                       \
-    ck_assert_msg((got) > (want) * (1 - (tolerance)) && (got) < (want) * (1 + (tolerance)),                  \
+#define ck_about(got, want, tolerance)                                                      \
+    ck_assert_msg((got) > (want) * (1 - (tolerance)) && (got) < (want) * (1 + (tolerance)), \
                   #got " is %g, expected about %g", (double)(got), (double)(want))
-#define ck_bound(t, name)                                                                                    \
+#define ck_bound(t, name) \
     ck_assert_msg(!strcmp((t).bound_by[0], name), "bound by %s, expected %s", (t).bound_by[0], name)

@@ -7,9 +7,9 @@ struct unit_suite {
     Suite *(*make)(void);
 };
 
-#define UNIT_SUITE(ident)                                                                                    \
-    static Suite *unit_make_##ident(void);                                                                   \
-    static const struct unit_suite unit_suite_##ident = {unit_make_##ident};                                 \
-    static const struct unit_suite *const unit_pointer_##ident __attribute__((section("unit_suites"), used)) \
-        = &unit_suite_##ident;                                                                               \
+#define UNIT_SUITE(ident)                                                                                      \
+    static Suite *unit_make_##ident(void);                                                                     \
+    static const struct unit_suite unit_suite_##ident = {unit_make_##ident};                                   \
+    static const struct unit_suite *const unit_pointer_##ident __attribute__((section("unit_suites"), used)) = \
+        &unit_suite_##ident;                                                                                   \
     static Suite *unit_make_##ident(void)
