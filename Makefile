@@ -3,6 +3,7 @@
 #   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make fuzz: libFuzzer on what reads foreign bytes
+#   make test SUITE=name, make format: docs/contributing.md
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
 MAKEFLAGS += -j$(shell nproc)
@@ -52,13 +53,13 @@ lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
 grader_o := $(call obj,$(grader_c) $(chapter_c))
 
-$(B)/obj/%.o: %.c | $(B)/setup.done
+$(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
 define lanes_rule
-$(B)/obj/%.$(1).o: %.c | $(B)/setup.done
+$(B)/obj/%.$(1).o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
 	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -march=x86-64-$(1) -mprefer-vector-width=512 -DISA=$(1) -MMD -MP -c $$< -o $$@
 endef
@@ -67,6 +68,11 @@ $(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
 # What runs in the jail is never sanitised: a student's object links with it, and the jail's limits leave no room for shadows.
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
 $(call obj,$(chapter_c)): EXTRA := -Wno-missing-prototypes
+
+# Every object depends on the flags that it was compiled with.
+flags_now := $(CC) $(CFLAGS)
+$(B)/flags: FORCE
+	@mkdir -p $(@D); echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
 # Changes when a file comes or goes, so that an exercise that was removed leaves the grader too.
 $(B)/objects.list: FORCE
@@ -126,13 +132,26 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so
+check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so check-format
 	$(Q)$(B)/tests/unit
 	$(Q)$(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
+# One unit suite: make test SUITE=counters.
+test: all $(B)/tests/unit $(B)/tests/libfakecuda.so
+	$(Q)$(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
+# The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
+formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)
+formatted := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+format: $(B)/check.done
+	$(Q)$(formatter) -i $(formatted)
+check-format: $(B)/check.done
+	$(Q)if command -v $(formatter) >/dev/null; then $(formatter) --dry-run -Werror $(formatted) || { echo "make format mends this" >&2; exit 1; }; \
+	  else echo "skipped: layout of the sources, $(formatter) is not to be had here"; fi
+$(B)/check.done: grader/setup.sh grader/packages.txt
+	$(Q)sh grader/setup.sh $(B) check && touch $@
 # A new exercise: make new EXERCISE=10-sorting/merge_sort (docs/authoring.md).
 new: $(B)/grader
 	$(Q)$(B)/grader new $(EXERCISE)
@@ -152,5 +171,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench fuzz setup grade check check-hostile clean time-model gpu-report gpu-carry
+.PHONY: all bench check check-format check-hostile clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -22,11 +22,12 @@ struct ex_case {
 };
 
 /* X(id, C type, spelling) */
-#define EX_TYPES(X)                                                                           \
-    X(EX_I8, int8_t, "signed char")                                                           \
-    X(EX_U8, uint8_t, "unsigned char")                                                        \
-    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long") \
-        X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
+/* clang-format off */
+#define EX_TYPES(X)                                                                                 \
+    X(EX_I8, int8_t, "signed char") X(EX_U8, uint8_t, "unsigned char")                              \
+    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long")       \
+    X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
+/* clang-format on */
 
 enum ex_type {
 #define X(id, type, name) id,

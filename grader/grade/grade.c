@@ -142,8 +142,8 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     tally_free(&g.tally);
 }
 
-void grade(const struct exercise *ex, const char *name, const void *source, size_t size, const struct grade_options *o,
-           struct result *out) {
+void grade_source(const struct exercise *ex, const char *name, const void *source, size_t size,
+                  const struct grade_options *o, struct result *out) {
     attempt(ex, name, source, size, o, out);
     if (out->verdict != V_IE) return;
     result_free(out);
@@ -156,7 +156,7 @@ bool grade_file(const struct exercise *ex, const char *path, const struct grade_
     char name[128];
     grade_name(ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, e);
-    if (ok) grade(ex, name, source.data ? source.data : "", source.size, o, out);
+    if (ok) grade_source(ex, name, source.data ? source.data : "", source.size, o, out);
     buf_free(&source);
     return ok;
 }

@@ -1,11 +1,11 @@
 /* grade.h — grades one file for one exercise on one device: build, correctness, technique, speed, score.
  *
  *   struct result r;
- *   grade(ex, "transpose.cu", source, size, &options, &r);
+ *   grade_source(ex, "transpose.cu", source, size, &options, &r);
  *   ... r.verdict, r.score, report ...
  *   result_free(&r);
  *
- * Whatever the submission does, grade() returns; its own failures are V_IE, tried again once. */
+ * Whatever the submission does, grade_source() returns; its own failures are V_IE, tried again once. */
 #pragma once
 #include "grader/grade/result.h"
 #include "grader/sim/timing/timing.h"
@@ -25,8 +25,8 @@ struct grade_options {
  * counters (atomics that compilers merge, occupancy, what a grid that fits the device loads) do. */
 const struct gpu_device *grade_device(void);
 
-void grade(const struct exercise *ex, const char *name, const void *source, size_t size, const struct grade_options *o,
-           struct result *out);
+void grade_source(const struct exercise *ex, const char *name, const void *source, size_t size,
+                  const struct grade_options *o, struct result *out);
 /* The same for a file; the name that reports show is its base name. False: the file can't be read. */
 bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o, struct result *out,
                 struct err *e);

@@ -44,18 +44,20 @@ struct wb_param {
 };
 
 /* Types of entry arguments. X(id, C type, libffi type) */
-#define WB_ARGS(X)                       \
-    X(WB_I8, int8_t, ffi_type_sint8)     \
-    X(WB_U8, uint8_t, ffi_type_uint8)    \
-    X(WB_I16, int16_t, ffi_type_sint16)  \
-    X(WB_U16, uint16_t, ffi_type_uint16) \
-    X(WB_I32, int32_t, ffi_type_sint32)  \
-    X(WB_U32, uint32_t, ffi_type_uint32) \
-    X(WB_I64, int64_t, ffi_type_sint64)  \
-    X(WB_U64, uint64_t, ffi_type_uint64) \
-    X(WB_F32, float, ffi_type_float)     \
-    X(WB_F64, double, ffi_type_double)   \
+/* clang-format off */
+#define WB_ARGS(X)                        \
+    X(WB_I8, int8_t, ffi_type_sint8)      \
+    X(WB_U8, uint8_t, ffi_type_uint8)     \
+    X(WB_I16, int16_t, ffi_type_sint16)   \
+    X(WB_U16, uint16_t, ffi_type_uint16)  \
+    X(WB_I32, int32_t, ffi_type_sint32)   \
+    X(WB_U32, uint32_t, ffi_type_uint32)  \
+    X(WB_I64, int64_t, ffi_type_sint64)   \
+    X(WB_U64, uint64_t, ffi_type_uint64)  \
+    X(WB_F32, float, ffi_type_float)      \
+    X(WB_F64, double, ffi_type_double)    \
     X(WB_PTR, uint64_t, ffi_type_pointer)
+/* clang-format on */
 
 enum wb_type {
 #define X(id, ctype, ffi) id,
@@ -72,11 +74,13 @@ struct wb_arg {
 };
 
 /* X(id, what it means) */
+/* clang-format off */
 #define WB_CALL_STATES(X)                                 \
     X(WB_READY, "the object is loaded")                   \
     X(WB_RETURNED, "the entry returned")                  \
     X(WB_NO_ENTRY, "the object exports no such function") \
     X(WB_NO_OBJECT, "the object could not be loaded")
+/* clang-format on */
 
 enum wb_call_state {
 #define X(id, text) id,

@@ -120,6 +120,7 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
 
 /* The order is the order of precedence in which one fault hides another. X(id, short name, what a CUDA
  * runtime would return: the name of a cudaError_t) */
+/* clang-format off */
 #define SIM_FAULTS(X)                                                                    \
     X(SIM_FAULT_NONE, "none", cudaSuccess)                                               \
     X(SIM_FAULT_OUT_OF_BOUNDS, "out-of-bounds", cudaErrorIllegalAddress)                 \
@@ -144,6 +145,7 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                          \
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
     X(SIM_FAULT_SYNC_MASK, "bad member mask", cudaSuccess)
+/* clang-format on */
 
 enum sim_fault {
 #define X(id, name, error) id,

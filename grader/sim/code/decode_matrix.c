@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct matrix_type_info matrix_types[] = {
+const struct matrix_type_info decode_matrix_types[] = {
 #define X(id, name, bits, is_float) {name, bits, is_float},
     MATRIX_TYPES(X)
 #undef X
@@ -25,7 +25,7 @@ struct matrix_opcode {
 
 static u8 type_named(const char *part) {
     for (u8 i = 0; i < MATRIX_TYPE_COUNT; i++)
-        if (strcmp(matrix_types[i].name, part) == 0) return i;
+        if (strcmp(decode_matrix_types[i].name, part) == 0) return i;
     return MATRIX_TYPE_COUNT;
 }
 
@@ -62,7 +62,7 @@ static void size_of(const struct matrix_opcode *o, unsigned which, unsigned *row
 }
 
 static unsigned registers_of(const struct matrix_opcode *o, unsigned which, u8 type, bool direct) {
-    unsigned rows, columns, bits = matrix_types[type].bits;
+    unsigned rows, columns, bits = decode_matrix_types[type].bits;
     size_of(o, which, &rows, &columns);
     if (!direct && which < MATRIX_C && type == MATRIX_F16) return 8; /* with room to spare */
     unsigned n = rows * columns * bits / 32 / (bits == 64 ? 64 : 32);
@@ -134,18 +134,19 @@ static bool spread_types(const struct matrix_opcode *o, u8 *type) {
         type[MATRIX_D] = o->types[0], type[MATRIX_A] = o->types[1], type[MATRIX_B] = o->types[2],
         type[MATRIX_C] = o->types[3];
     return (o->ntypes == 2 || o->ntypes == 4) &&
-           matrix_types[type[MATRIX_A]].bits == matrix_types[type[MATRIX_B]].bits &&
-           matrix_types[type[MATRIX_A]].is_float == matrix_types[type[MATRIX_B]].is_float;
+           decode_matrix_types[type[MATRIX_A]].bits == decode_matrix_types[type[MATRIX_B]].bits &&
+           decode_matrix_types[type[MATRIX_A]].is_float == decode_matrix_types[type[MATRIX_B]].is_float;
 }
 
 static bool types_fit(const struct matrix_opcode *o, const u8 *type) {
-    bool is_float = matrix_types[type[MATRIX_A]].is_float;
+    bool is_float = decode_matrix_types[type[MATRIX_A]].is_float;
     for (unsigned w = MATRIX_C; w <= MATRIX_D; w++) {
         bool ok = !is_float ? type[w] == MATRIX_S32
                   : type[MATRIX_A] == MATRIX_F64
                       ? type[w] == MATRIX_F64
-                      : type[w] == MATRIX_F32 || (type[w] == MATRIX_F16 && (type[MATRIX_A] == MATRIX_F16 ||
-                                                                            matrix_types[type[MATRIX_A]].bits == 8));
+                      : type[w] == MATRIX_F32 ||
+                            (type[w] == MATRIX_F16 &&
+                             (type[MATRIX_A] == MATRIX_F16 || decode_matrix_types[type[MATRIX_A]].bits == 8));
         if (!ok) return false;
     }
     return (type[MATRIX_A] == MATRIX_B1) == (o->combine != MATRIX_MULTIPLY);
@@ -262,7 +263,7 @@ static void move_elements(struct decoder *d, const struct place *p, bool load, c
 
 static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct place *p, bool load, const ref *reg,
                         unsigned n) {
-    unsigned rows, columns, bits = matrix_types[o->types[0]].bits, bytes = bits == 64 ? 8 : 4;
+    unsigned rows, columns, bits = decode_matrix_types[o->types[0]].bits, bytes = bits == 64 ? 8 : 4;
     size_of(o, o->which, &rows, &columns);
     unsigned all = rows * columns, line = o->row_major[0] ? columns : rows;
     p->transposed = o->which >= MATRIX_C && !o->row_major[0]; /* a lane's elements follow rows, memory columns */

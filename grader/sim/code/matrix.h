@@ -7,11 +7,12 @@
 #include "grader/sim/code/insn.h"
 
 /* X(id, name, bits, floating point) */
+/* clang-format off */
 #define MATRIX_TYPES(X)                                                                                          \
-    X(F16, "f16", 16, 1)                                                                                         \
-    X(BF16, "bf16", 16, 1)                                                                                       \
-    X(TF32, "tf32", 32, 1) X(F32, "f32", 32, 1) X(F64, "f64", 64, 1) X(E4M3, "e4m3", 8, 1) X(E5M2, "e5m2", 8, 1) \
-        X(S8, "s8", 8, 0) X(U8, "u8", 8, 0) X(S4, "s4", 4, 0) X(U4, "u4", 4, 0) X(B1, "b1", 1, 0) X(S32, "s32", 32, 0)
+    X(F16, "f16", 16, 1) X(BF16, "bf16", 16, 1) X(TF32, "tf32", 32, 1) X(F32, "f32", 32, 1) X(F64, "f64", 64, 1) \
+    X(E4M3, "e4m3", 8, 1) X(E5M2, "e5m2", 8, 1) X(S8, "s8", 8, 0) X(U8, "u8", 8, 0) X(S4, "s4", 4, 0)            \
+    X(U4, "u4", 4, 0) X(B1, "b1", 1, 0) X(S32, "s32", 32, 0)
+/* clang-format on */
 enum matrix_type {
 #define X(id, name, bits, is_float) MATRIX_##id,
     MATRIX_TYPES(X)
@@ -21,7 +22,7 @@ enum matrix_type {
 extern const struct matrix_type_info {
     const char *name;
     u8 bits, is_float;
-} matrix_types[];
+} decode_matrix_types[];
 
 enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
 enum { MATRIX_MULTIPLY, MATRIX_XOR, MATRIX_AND }; /* how elements combine: b1 counts the bits of a xor b, or a and b */

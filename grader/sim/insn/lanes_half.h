@@ -223,18 +223,19 @@ INLINE u16 fma_bf16(u16 a, u16 b, u16 c) {
 #undef HALF_FUNCTIONS
 
 /* The variants of f16 that modifiers ask for. */
-#define FTZ_OF(op) \
+/* clang-format off */
+#define FTZ_OF(op)                                                                                           \
     INLINE u16 op##_ftz_f16(u16 a, u16 b) { return flushed_f16(op##_f16(flushed_f16(a), flushed_f16(b))); }
-#define SAT_OF(op)                                                             \
-    INLINE u16 op##_sat_f16(u16 a, u16 b) { return unit_f16(op##_f16(a, b)); } \
+#define SAT_OF(op)                                                                                           \
+    INLINE u16 op##_sat_f16(u16 a, u16 b) { return unit_f16(op##_f16(a, b)); }                        \
     INLINE u16 op##_ftz_sat_f16(u16 a, u16 b) { return unit_f16(op##_ftz_f16(a, b)); }
-FTZ_OF(add)
-FTZ_OF(sub)
-FTZ_OF(mul) SAT_OF(add) SAT_OF(sub) SAT_OF(mul) FTZ_OF(min) FTZ_OF(max) FTZ_OF(nan_min) FTZ_OF(nan_max) FTZ_OF(xors_min)
-    FTZ_OF(xors_max) FTZ_OF(nan_xors_min) FTZ_OF(nan_xors_max)
+FTZ_OF(add) FTZ_OF(sub) FTZ_OF(mul) SAT_OF(add) SAT_OF(sub) SAT_OF(mul)
+FTZ_OF(min) FTZ_OF(max) FTZ_OF(nan_min) FTZ_OF(nan_max) FTZ_OF(xors_min) FTZ_OF(xors_max)
+FTZ_OF(nan_xors_min) FTZ_OF(nan_xors_max)
 #undef FTZ_OF
 #undef SAT_OF
-        INLINE u16 fma_ftz_f16(u16 a, u16 b, u16 c) {
+    /* clang-format on */
+    INLINE u16 fma_ftz_f16(u16 a, u16 b, u16 c) {
     return flushed_f16(fma_f16(flushed_f16(a), flushed_f16(b), flushed_f16(c)));
 }
 INLINE u16 fma_sat_f16(u16 a, u16 b, u16 c) { return unit_f16(fma_f16(a, b, c)); }
@@ -244,13 +245,12 @@ INLINE u16 fma_ftz_relu_f16(u16 a, u16 b, u16 c) { return relu_f16(fma_ftz_f16(a
 INLINE u16 fma_relu_bf16(u16 a, u16 b, u16 c) { return relu_bf16(fma_bf16(a, b, c)); }
 INLINE u16 neg_ftz_f16(u16 a) { return neg_f16(flushed_f16(a)); }
 INLINE u16 abs_ftz_f16(u16 a) { return abs_f16(flushed_f16(a)); }
+/* clang-format off */
 #define FTZ_COMPARISON(op) \
     INLINE bool op##_ftz_f16(u16 a, u16 b) { return op##_f16(flushed_f16(a), flushed_f16(b)); }
-FTZ_COMPARISON(eq)
-FTZ_COMPARISON(ne)
-FTZ_COMPARISON(lt) FTZ_COMPARISON(le) FTZ_COMPARISON(gt) FTZ_COMPARISON(ge) FTZ_COMPARISON(equ) FTZ_COMPARISON(neu)
-    FTZ_COMPARISON(ltu) FTZ_COMPARISON(leu) FTZ_COMPARISON(gtu) FTZ_COMPARISON(geu) FTZ_COMPARISON(num) INLINE
-    bool unordered_ftz_f16(u16 a, u16 b) {
-    return unordered_f16(a, b);
-}
+FTZ_COMPARISON(eq) FTZ_COMPARISON(ne) FTZ_COMPARISON(lt) FTZ_COMPARISON(le) FTZ_COMPARISON(gt) FTZ_COMPARISON(ge)
+FTZ_COMPARISON(equ) FTZ_COMPARISON(neu) FTZ_COMPARISON(ltu) FTZ_COMPARISON(leu) FTZ_COMPARISON(gtu) FTZ_COMPARISON(geu)
+FTZ_COMPARISON(num)
+INLINE bool unordered_ftz_f16(u16 a, u16 b) { return unordered_f16(a, b); }
 #undef FTZ_COMPARISON
+/* clang-format on */

@@ -13,7 +13,7 @@ enum { MOST_A = 32 * 256, MOST_C = 256 };
 /* Row and column of element `e` of register `reg` of a lane. */
 static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row, u32 *column) {
     const struct matrix_operand *p = &m->of[which];
-    u32 bits = matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
+    u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
         i = reg * per + e;
     if (!m->direct) {
         u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n;
@@ -34,7 +34,7 @@ static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, 
 }
 
 static u64 element_bits(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e) {
-    u32 bits = matrix_types[p->type].bits;
+    u32 bits = decode_matrix_types[p->type].bits;
     if (bits == 64) return ((const u64 *)at(x, p->reg[reg]))[lane];
     u32 word = ((const u32 *)at(x, p->reg[reg]))[lane];
     return bits == 32 ? word : word >> bits * e & ((1u << bits) - 1);
@@ -64,7 +64,7 @@ static s32 integer_of(u8 type, u64 v) {
 #define GATHER(name, T, value_of)                                                                         \
     static void name(const struct exec *x, const struct matrix_desc *m, u32 which, u32 columns, T *out) { \
         const struct matrix_operand *p = &m->of[which];                                                   \
-        u32 bits = matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, row, column;             \
+        u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, row, column;      \
         for (u32 lane = 0; lane < 32; lane++)                                                             \
             for (u32 reg = 0; reg < p->count; reg++)                                                      \
                 for (u32 e = 0; e < per; e++) {                                                           \
@@ -156,7 +156,7 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!whole_warp(x, o, mask)) return;
-    if (matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
+    if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
     else multiply_integers(x, m);
 }
 

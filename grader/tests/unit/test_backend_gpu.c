@@ -288,7 +288,7 @@ START_TEST(test_nvml) {
 END_TEST
 
 UNIT_SUITE(backend_gpu) {
-    Suite *s = suite_create("gpu backend");
+    Suite *s = suite_create("backend_gpu");
     TCase *c = tcase_create("fake driver");
     tcase_set_timeout(c, 60);
     tcase_add_test(c, test_no_driver);

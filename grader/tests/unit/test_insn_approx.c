@@ -112,7 +112,7 @@ START_TEST(errors_are_within_the_bounds) {
 END_TEST
 
 UNIT_SUITE(insn_approx) {
-    Suite *suite = suite_create("approximations");
+    Suite *suite = suite_create("insn_approx");
     TCase *tc = tcase_create("approximations");
     tcase_set_timeout(tc, getenv("APPROX_ALL") ? 36000 : 60);
     tcase_add_loop_test(tc, errors_are_within_the_bounds, 0, sizeof functions / sizeof *functions);

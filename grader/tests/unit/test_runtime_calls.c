@@ -53,7 +53,7 @@ START_TEST(test_all_are_there) {
 END_TEST
 
 UNIT_SUITE(runtime_calls) {
-    Suite *suite = suite_create("runtime calls");
+    Suite *suite = suite_create("runtime_calls");
     TCase *tc = tcase_create("header");
     tcase_set_timeout(tc, 30);
     tcase_add_test(tc, test_all_are_there);

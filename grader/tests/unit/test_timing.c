@@ -356,7 +356,7 @@ START_TEST(test_devices_have_sources) {
 END_TEST
 
 UNIT_SUITE(timing) {
-    Suite *s = suite_create("time model");
+    Suite *s = suite_create("timing");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
     tcase_add_test(c, test_fp32_units);

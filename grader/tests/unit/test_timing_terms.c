@@ -74,7 +74,7 @@ START_TEST(test_every_term_shows) {
 END_TEST
 
 UNIT_SUITE(timing_terms) {
-    Suite *s = suite_create("time model terms");
+    Suite *s = suite_create("timing_terms");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, test_every_term_shows, 0, TIME_TERM_COUNT);

@@ -1,0 +1,308 @@
+/* test_house.c — the house is as grader/tests/rooms.def says: includes point one way, names that cross files begin as their
+ * room's do, and no program exports a name of a system library. Each check is also shown a planted violation. */
+#include "common/buf.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book/book.h"
+#include "grader/tests/unit/elf.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <dirent.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct room {
+    const char *folder, *sees, *prefixes, *text;
+} rooms[] = {
+#define ROOM(folder, sees, prefixes, text) {folder, sees, prefixes, text},
+#include "grader/tests/rooms.def"
+#undef ROOM
+};
+enum { ROOMS = sizeof rooms / sizeof *rooms };
+
+/* The simulator's interface is a room of its own within its folder: headers at the top of grader/sim. */
+static bool is_interface(const char *path) {
+    return text_starts(path, "grader/sim/") && !strchr(path + 11, '/') && text_ends(path, ".h");
+}
+
+static const struct room *room_of(const char *path) {
+    const struct room *best = NULL;
+    for (unsigned i = 0; i < ROOMS; i++) {
+        size_t n = strlen(rooms[i].folder);
+        bool interface = !strcmp(rooms[i].folder, "grader/sim/*.h");
+        if (interface ? !is_interface(path) : strncmp(path, rooms[i].folder, n) != 0 || path[n] != '/') continue;
+        if (interface) return &rooms[i];
+        if (!best || n > strlen(best->folder)) best = &rooms[i];
+    }
+    return best;
+}
+
+/* Whether `word` is one of a list of words. */
+static bool has_word(const char *list, const char *word, size_t n) {
+    for (const char *at = list; (at = strstr(at, word)); at++)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
+    return false;
+}
+
+static bool may_include(const struct room *from, const char *header) {
+    const struct room *to = room_of(header);
+    if (text_ends(header, ".def") || !to || to == from) return true;
+    return has_word(from->sees, to->folder, strlen(to->folder)) || has_word(from->sees, header, strlen(header));
+}
+
+/* Appends a line for each include of a file that its room does not allow. */
+static void check_includes(const char *path, const char *text, struct buf *wrong) {
+    const struct room *room = room_of(path);
+    char header[256];
+    for (const char *at = text; room && (at = strstr(at, "#include \"")); at++) {
+        if (sscanf(at, "#include \"%255[^\"]\"", header) != 1 || may_include(room, header)) continue;
+        buf_printf(wrong, "%s includes %s, but %s sees only: %s\n", path, header, room->folder, room->sees);
+    }
+}
+
+static void each_file(const char *folder, void (*visit)(const char *path, void *user), void *user) {
+    struct dirent **list;
+    int n = scandir(folder, &list, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", folder, list[i]->d_name);
+        if (list[i]->d_name[0] != '.' && list[i]->d_type == DT_DIR) each_file(path, visit, user);
+        else if (list[i]->d_type == DT_REG) visit(path, user);
+        free(list[i]);
+    }
+    if (n >= 0) free(list);
+}
+
+struct search {
+    struct buf wrong;
+    unsigned files, names;
+};
+
+static void visit_source(const char *path, void *user) {
+    struct search *s = user;
+    struct buf text = {0};
+    struct err e = {0};
+    if (strstr(path, "/tests/") || strstr(path, "/template/") || (!text_ends(path, ".c") && !text_ends(path, ".h")))
+        return;
+    ck_assert_msg(file_read(path, 1 << 24, &text, &e), "%s", e.text);
+    s->files++;
+    check_includes(path + strlen(book_root()) + 1, buf_str(&text), &s->wrong);
+    buf_free(&text);
+}
+
+static void no_complaint(struct search *s, unsigned seen, unsigned least, const char *what) {
+    ck_assert_msg(!s->wrong.size, "%s", buf_str(&s->wrong));
+    ck_assert_msg(seen >= least, "only %u %s were looked at", seen, what);
+    buf_free(&s->wrong);
+}
+
+START_TEST(includes_point_one_way) {
+    static const char *const tops[] = {"common", "chapters", "grader"};
+    struct search s = {0};
+    char folder[1024];
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", book_root(), tops[i]);
+        each_file(folder, visit_source, &s);
+    }
+    no_complaint(&s, s.files, 200, "files");
+}
+END_TEST
+
+START_TEST(an_include_that_points_the_wrong_way_is_named) {
+    struct buf wrong = {0};
+    check_includes("grader/sim/core/warp.c", "#include \"grader/sim/race/race.h\"\n", &wrong);
+    ck_assert_str_eq(buf_str(&wrong),
+                     "grader/sim/core/warp.c includes grader/sim/race/race.h, but grader/sim/core sees only: "
+                     "common grader/sim/*.h grader/sim/ptx grader/sim/mem grader/sim/code\n");
+    buf_clear(&wrong);
+    check_includes("grader/jail/jail.c", "#include \"grader/book/book.h\"", &wrong);
+    check_includes("common/err.c", "#include <a.h>\n#include \"grader/sim/sim.h\"", &wrong);
+    check_includes("grader/runtime/host.c", "#include \"grader/server/server.h\"", &wrong);
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "grader/jail/jail.c includes grader/book/book.h"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "common/err.c includes grader/sim/sim.h"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "grader/runtime/host.c includes grader/server/server.h"));
+    buf_clear(&wrong);
+    check_includes("grader/sim/mem/memory.c", "#include \"grader/sim/sim.h\"\n#include \"grader/sim/insn/rows.def\"",
+                   &wrong);
+    ck_assert_uint_eq(wrong.size, 0);
+    buf_free(&wrong);
+}
+END_TEST
+
+/* A room sees another that sees it, directly or round about: the rule itself would allow a circle. */
+static bool reaches(unsigned from, unsigned to, unsigned depth) {
+    for (unsigned i = 0; i < ROOMS && depth < ROOMS; i++)
+        if (has_word(rooms[from].sees, rooms[i].folder, strlen(rooms[i].folder)) &&
+            (i == to || reaches(i, to, depth + 1)))
+            return true;
+    return false;
+}
+
+START_TEST(no_room_sees_itself_through_others) {
+    for (unsigned i = 0; i < ROOMS; i++) ck_assert_msg(!reaches(i, i, 0), "%s is part of a circle", rooms[i].folder);
+}
+END_TEST
+
+/* ---- names ---- */
+
+static bool begins_as_allowed(const struct room *room, const char *name) {
+    char prefix[64];
+    int n;
+    for (const char *at = room->prefixes; sscanf(at, " %63s%n", prefix, &n) == 1; at += n)
+        if (text_starts(name, prefix)) return true;
+    return false;
+}
+
+struct naming {
+    struct search *s;
+    const struct room *room;
+    const char *path;
+};
+
+static void visit_name(const char *name, bool function, void *user) {
+    (void)function;
+    struct naming *n = user;
+    n->s->names++;
+    if (begins_as_allowed(n->room, name) || text_starts(name, "__start_") || text_starts(name, "__stop_")) return;
+    buf_printf(&n->s->wrong, "%s defines %s, but names of %s begin with: %s\n", n->path, name, n->room->folder,
+               n->room->prefixes);
+}
+
+static void visit_object(const char *path, void *user) {
+    char prefix[1024];
+    snprintf(prefix, sizeof prefix, "%s/obj/", book_build());
+    if (!text_ends(path, ".o") || !text_starts(path, prefix) || strstr(path, "/tests/")) return;
+    struct naming n = {.s = user, .path = path + strlen(prefix)};
+    n.room = room_of(n.path);
+    if (!n.room || !strcmp(n.room->folder, "chapters")) return;
+    ck_assert_msg(elf_names(path, ELF_OBJECT, visit_name, &n), "%s is no object file", path);
+}
+
+START_TEST(names_that_cross_files_begin_as_their_room_does) {
+    struct search s = {0};
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s/obj", book_build());
+    each_file(folder, visit_object, &s);
+    no_complaint(&s, s.names, 1000, "names");
+}
+END_TEST
+
+/* ---- programs ---- */
+
+struct clash {
+    struct buf wrong;
+    const char *program;
+    char **names; /* of the C library */
+    unsigned n;
+};
+
+static void keep_name(const char *name, bool function, void *user) {
+    struct clash *c = user;
+    if (!function) return;
+    c->names = xrealloc(c->names, (c->n + 1) * sizeof *c->names);
+    c->names[c->n++] = xstrdup(name);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static int keep_library(struct dl_phdr_info *info, size_t size, void *user) {
+    (void)size;
+    if (strstr(info->dlpi_name, "/libc.so")) elf_names(info->dlpi_name, ELF_DYNAMIC, keep_name, user);
+    return 0;
+}
+
+static void compare_name(const char *name, bool function, void *user) {
+    struct clash *c = user;
+    if (!function || !bsearch(&name, c->names, c->n, sizeof *c->names, by_text)) return;
+    buf_printf(&c->wrong, "%s exports `%s`, which replaces the C library's for every library in its process\n",
+               c->program, name);
+}
+
+static void compare_program(struct clash *c, const char *program, const char *path) {
+    c->program = program;
+    ck_assert_msg(elf_names(path, ELF_DYNAMIC, compare_name, c), "%s is no program", path);
+}
+
+static void open_clash(struct clash *c) {
+    *c = (struct clash){0};
+    dl_iterate_phdr(keep_library, c);
+    ck_assert_msg(c->n > 1000, "%u functions in the C library", c->n);
+    qsort(c->names, c->n, sizeof *c->names, by_text);
+}
+
+static void close_clash(struct clash *c) {
+    for (unsigned i = 0; i < c->n; i++) free(c->names[i]);
+    free(c->names);
+    buf_free(&c->wrong);
+}
+
+START_TEST(no_program_exports_a_name_of_the_c_library) {
+    static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
+    struct clash c;
+    char path[1024];
+    open_clash(&c);
+    for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
+        snprintf(path, sizeof path, "%s/%s", book_build(), programs[i]);
+        compare_program(&c, programs[i], path);
+    }
+    ck_assert_msg(!c.wrong.size, "%s", buf_str(&c.wrong));
+    close_clash(&c);
+}
+END_TEST
+
+START_TEST(a_program_that_exports_bind_is_named) {
+    struct clash c;
+    char folder[] = "/tmp/house-XXXXXX", path[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/planted", folder);
+    ck_assert(!shell(
+        "echo 'int bind(void){return 1;} int mine(void){return 2;} int main(void){return 0;}' | gcc -x c -rdynamic "
+        "-o %s -",
+        path));
+    open_clash(&c);
+    compare_program(&c, "planted", path);
+    ck_assert_str_eq(buf_str(&c.wrong),
+                     "planted exports `bind`, which replaces the C library's for every library in its process\n");
+    close_clash(&c);
+    unlink(path), rmdir(folder);
+}
+END_TEST
+
+START_TEST(programs_are_hardened) {
+    static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
+    char path[1024];
+    for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
+        snprintf(path, sizeof path, "%s/%s", book_build(), programs[i]);
+        const char *lacks = elf_lacks(path);
+        ck_assert_msg(!lacks, "%s: %s", programs[i], lacks);
+    }
+}
+END_TEST
+
+static void open_book(void) {
+    struct err e = {0};
+    ck_assert_msg(book_open(&e), "%s", e.text);
+}
+
+UNIT_SUITE(house) {
+    Suite *s = suite_create("house");
+    TCase *t = tcase_create("rooms");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, open_book, NULL);
+    tcase_add_test(t, includes_point_one_way);
+    tcase_add_test(t, an_include_that_points_the_wrong_way_is_named);
+    tcase_add_test(t, no_room_sees_itself_through_others);
+    tcase_add_test(t, names_that_cross_files_begin_as_their_room_does);
+    suite_add_tcase(s, t);
+    t = tcase_create("programs");
+    tcase_add_checked_fixture(t, open_book, NULL);
+    tcase_add_test(t, no_program_exports_a_name_of_the_c_library);
+    tcase_add_test(t, a_program_that_exports_bind_is_named);
+    tcase_add_test(t, programs_are_hardened);
+    suite_add_tcase(s, t);
+    return s;
+}
