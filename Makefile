@@ -24,7 +24,7 @@ Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # Where nvcc and its headers are: found by grader/setup.sh, which leaves a link.
 
-all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/lib/libwbcudart.a
+all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a
 
 # ---- set-up: packages and compiler; runs again when its inputs change ----
 $(B)/setup.done: grader/setup.sh grader/packages.txt
@@ -41,6 +41,7 @@ runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
 rooms     := jail book grade report class cli
 grader_c  := $(filter-out grader/cli/main.c,$(foreach room,$(rooms),$(wildcard grader/$(room)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
+device_c  := $(wildcard grader/device/*.c)
 chapter_c := $(wildcard chapters/*/*_test.c)
 unit_c    := $(wildcard grader/tests/unit/*.c grader/tests/fuzz/*.c)
 hostile_c := $(wildcard grader/tests/hostile/*.c)
@@ -83,6 +84,10 @@ $(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.li
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
 $(B)/simgpu: $(call obj,$(simgpu_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
+# Knows nothing of the book or of grading: what it does not hold can't be read out of it.
+$(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_lock.c) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
 # It exports the runtime's connection, which the student's object then shares.
 $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 	@mkdir -p $(@D)

@@ -34,12 +34,9 @@ static unsigned count(const struct exercise **list) {
     return n;
 }
 
-static void note_compiler(struct report *r, struct session *s) {
-    struct backend *b = s ? session_backend(s) : NULL;
-    struct gpu_info info;
-    if (!b) return;
-    backend_gpu_info(b, &info);
-    if (info.compiled_by) snprintf(r->compiled_by, sizeof r->compiled_by, "compiled by %s", info.compiled_by);
+static void note_compiler(struct report *r, const struct session *s) {
+    const char *by = s ? session_compiled_by(s) : "";
+    if (by[0]) snprintf(r->compiled_by, sizeof r->compiled_by, "compiled by %s", by);
 }
 
 /* ---- correctness ---- */

@@ -1,6 +1,6 @@
 /* published.c — see published.h. */
 #include "grader/cli/published.h"
-#include "grader/grade/tally.h"
+#include "grader/server/tally.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* build.c — see build.h. The jail holds the toolkit at /cuda, the system's compiler and libraries, our
+/* build.c — see build.h, and ptxas.c for the second half of a build. The jail holds the toolkit at /cuda, the system's compiler and libraries, our
  * runtime library and the one source file in /work, which is also the working folder: messages name the file
  * as the student does, and nothing else can be included. Equal input gives an equal object, wherever the book
  * lies. */
@@ -7,7 +7,7 @@
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
-#include "grader/sim/ptx/ptx.h"
+#include "grader/grade/toolbox.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,42 +15,36 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_ARCH = 90 };
-static const double nvcc_seconds = 60;
+enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_LIMIT = 32 << 20 };
 
-static const char *const environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
-                                          "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
+const char *const build_environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
+                                         "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
 static const char *const flags[] = {
-    "-shared",   "-Xcompiler",   "-fPIC", "-cudart", "none", "-gencode", "arch=compute_90,code=compute_90",
-    "-lineinfo", "--no-compress"};
+    "-shared",   "-Xcompiler",    "-fPIC", "-cudart", "none", "-gencode", "arch=compute_90,code=compute_90",
+    "-lineinfo", "--no-compress", "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
-/* A second architecture for a GPU that is too old for the first; "" = none. */
-static char also[48];
+/* Machine code for a GPU that is present, and PTX where it is too old for the first; "" = none. */
+static char also[64];
+static bool also_ptx;
 static bool no_compiler;
 
 void build_ignore_compiler(bool ignore) { no_compiler = ignore; }
 
 void build_also_for(unsigned cc) {
-    also[0] = 0;
-    if (cc >= 75 && cc < PTX_ARCH) snprintf(also, sizeof also, "arch=compute_%u,code=compute_%u", cc, cc);
+    also[0] = 0, also_ptx = false;
+    if (cc == BUILD_ARCH) snprintf(also, sizeof also, "arch=compute_%u,code=sm_%u", cc, cc);
+    else if (cc >= 75)
+        also_ptx = true, snprintf(also, sizeof also, "arch=compute_%u,code=[compute_%u,sm_%u]", cc, cc, cc);
 }
 
-static const struct jail_limits limits = {.cpu_seconds = 60,
-                                          .memory_bytes = 2ull << 30,
-                                          .file_bytes = 64 << 20,
-                                          .work_bytes = 512 << 20,
-                                          .processes = 64,
-                                          .files = 256};
+const struct jail_limits build_limits = {.cpu_seconds = 60,
+                                         .memory_bytes = 2ull << 30,
+                                         .file_bytes = 64 << 20,
+                                         .work_bytes = 512 << 20,
+                                         .processes = 64,
+                                         .files = 256};
 
-/* Binds of the compiler's jail: the system, the toolkit, our runtime library. */
-struct toolbox {
-    struct jail_bind binds[24];
-    unsigned n;
-    bool compiler; /* there is a toolkit */
-    char cuda[PATH_MAX], library[PATH_MAX + 32];
-};
-
-static bool open_toolbox(struct toolbox *t, struct err *e) {
+bool build_toolbox(struct toolbox *t, struct err *e) {
     char link[PATH_MAX + 32];
     snprintf(link, sizeof link, "%s/cuda", book_build());
     t->compiler = !no_compiler && realpath(link, t->cuda);
@@ -84,7 +78,7 @@ static bool make_key(const struct toolbox *t, const char *name, const void *sour
     struct buf library = {0};
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
     hash_start(&h);
-    hash_text(&h, with_tools ? "object 1" : "carried 1");
+    hash_text(&h, with_tools ? "object 2" : "carried 2");
     for (unsigned i = 0; i < NFLAGS; i++) hash_text(&h, flags[i]);
     if (also[0]) hash_text(&h, also);
     for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++) add_tool(&h, t->cuda, tools[i]);
@@ -97,12 +91,14 @@ static bool make_key(const struct toolbox *t, const char *name, const void *sour
     return ok;
 }
 
-/* ---- the cached form: "ok|refused", sizes, object, messages ---- */
+/* ---- the cached form: a line of "ok|refused", sizes and the image's digest; then object, PTX, messages ---- */
 
 static void store(const struct build *b) {
     struct buf entry = {0};
-    buf_printf(&entry, "%d %zu %zu\n", b->ok, b->object.size, b->messages.size);
+    buf_printf(&entry, "%d %zu %zu %zu %s\n", b->ok, b->object.size, b->ptx.size, b->messages.size,
+               b->image[0] ? b->image : "-");
     buf_add(&entry, b->object.data, b->object.size);
+    buf_add(&entry, b->ptx.data, b->ptx.size);
     buf_add(&entry, b->messages.data, b->messages.size);
     cache_put("obj", b->key, entry.data, entry.size);
     buf_free(&entry);
@@ -111,14 +107,16 @@ static void store(const struct build *b) {
 static bool fetch(struct build *b) {
     struct buf entry = {0};
     int ok, head = 0;
-    size_t object, messages;
+    size_t object, ptx, messages;
     bool found = cache_get("obj", b->key, &entry) &&
-                 sscanf(entry.data, "%d %zu %zu%n", &ok, &object, &messages, &head) == 3 &&
-                 (size_t)head + 1 + object + messages == entry.size;
+                 sscanf(entry.data, "%d %zu %zu %zu %64s%n", &ok, &object, &ptx, &messages, b->image, &head) == 5 &&
+                 (size_t)head + 1 + object + ptx + messages == entry.size;
     if (found) {
+        const char *at = entry.data + head + 1;
         b->ok = ok, b->cached = true, b->end = JAIL_EXITED;
-        buf_add(&b->object, entry.data + head + 1, object);
-        buf_add(&b->messages, entry.data + head + 1 + object, messages);
+        buf_add(&b->object, at, object);
+        buf_add(&b->ptx, at + object, ptx);
+        buf_add(&b->messages, at + object + ptx, messages);
     }
     buf_free(&entry);
     return found;
@@ -139,13 +137,33 @@ static const char *end_reason(const struct jail_result *r) {
 
 static void take_result(struct jail_result *r, struct build *out) {
     out->end = r->end;
-    out->ok = r->end == JAIL_EXITED && r->code == 0 && r->has_taken;
     out->why = end_reason(r);
+    out->ok = r->end == JAIL_EXITED && r->code == 0 && r->has_taken[0] && r->has_taken[1] && r->has_taken[2];
+    if (out->ok && r->taken[1].size > PTX_LIMIT)
+        out->ok = false, out->why = "the device code is more than 32 MiB of PTX";
     struct buf clean = {0};
     text_clean(&clean, buf_str(&r->output), r->output.size, MESSAGE_LIMIT);
     text_replace(&clean, "/work/", "");
     out->messages = clean;
-    if (out->ok) buf_add(&out->object, r->taken.data, r->taken.size);
+    if (!out->ok) return;
+    buf_add(&out->object, r->taken[0].data, r->taken[0].size);
+    buf_add(&out->ptx, r->taken[1].data, r->taken[1].size);
+    struct hash h;
+    hash_start(&h);
+    hash_add(&h, r->taken[2].data, r->taken[2].size);
+    hash_hex(&h, out->image);
+}
+
+/* What nvcc keeps beside its output: PTX, and the fat binary that it embeds. */
+struct kept {
+    char ptx[160], image[160];
+};
+
+static void name_kept(struct kept *k, const char *name) {
+    int stem = (int)strlen(name) - 3; /* without .cu */
+    snprintf(k->image, sizeof k->image, "%.*s.fatbin", stem, name);
+    if (also_ptx) snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d.ptx", stem, name, BUILD_ARCH);
+    else snprintf(k->ptx, sizeof k->ptx, "%.*s.ptx", stem, name);
 }
 
 static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out,
@@ -158,20 +176,22 @@ static bool compile(const struct toolbox *t, const char *name, const void *sourc
     argv[n++] = "/lib-warpbook/libwbcudart.a";
     argv[n++] = "-o";
     argv[n++] = "out.so";
+    struct kept kept;
+    name_kept(&kept, name);
     struct jail_file file = {name, source, size};
     struct jail_job job = {.kind = JAIL_COMPILER,
                            .argv = argv,
-                           .env = environment,
+                           .env = build_environment,
                            .binds = t->binds,
                            .nbinds = t->n,
                            .files = &file,
                            .nfiles = 1,
-                           .take = "out.so",
-                           .limits = limits};
+                           .take = {"out.so", kept.ptx, kept.image},
+                           .limits = build_limits};
     struct jail *j = jail_start(&job, e);
     if (!j) return false;
     struct jail_result r;
-    jail_wait(j, nvcc_seconds, &r);
+    jail_wait(j, BUILD_SECONDS, &r);
     bool ok = r.end != JAIL_BROKEN || err_set(e, ERR_SYSTEM, "%s", r.why);
     if (ok) take_result(&r, out);
     jail_result_free(&r);
@@ -204,7 +224,7 @@ static void remember(const struct toolbox *t, const char *name, const void *sour
 bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
     *out = (struct build){0};
     struct toolbox t;
-    if (!open_toolbox(&t, e)) return false;
+    if (!build_toolbox(&t, e)) return false;
     if (!t.compiler) return carried(&t, name, source, size, out, e);
     if (!make_key(&t, name, source, size, true, out->key, e)) return false;
     if (fetch(out)) return true;
@@ -215,138 +235,13 @@ bool build_run(const char *name, const void *source, size_t size, struct build *
 
 bool build_carry(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
     struct toolbox t;
-    if (!build_run(name, source, size, out, e) || !open_toolbox(&t, e)) return false;
+    if (!build_run(name, source, size, out, e) || !build_toolbox(&t, e)) return false;
     if (out->ok && t.compiler) remember(&t, name, source, size, out);
     return true;
 }
 
 void build_free(struct build *b) {
     buf_free(&b->object);
+    buf_free(&b->ptx);
     buf_free(&b->messages);
-}
-
-/* ---- ptxas ---- */
-
-struct ptxas_job {
-    struct jail *jail; /* NULL: `text` came from the cache */
-    struct buf text, ptx;
-    unsigned arch;
-    char key[HASH_HEX];
-};
-
-/* The fat binary lies somewhere in the object, recognised by its magic number; ptx_from_fatbin checks the
- * rest. */
-static const char *find_ptx(struct arena *a, const struct buf *object, size_t *n) {
-    static const unsigned char magic[4] = {0x50, 0xed, 0x55, 0xba};
-    const char *at = object->data, *end = at + object->size;
-    while ((at = memmem(at, (size_t)(end - at), magic, sizeof magic))) {
-        struct err e = {0};
-        const char *ptx = ptx_from_fatbin(a, at, (size_t)(end - at), PTX_ARCH, n, &e);
-        if (ptx) return ptx;
-        at++;
-    }
-    return NULL;
-}
-
-/* ptxas takes no PTX of a target that is newer than the GPU, whatever the code uses: so it is told an older
- * one. */
-static void retarget(struct buf *ptx, unsigned arch) {
-    char from[32], to[32];
-    snprintf(from, sizeof from, ".target sm_%u", PTX_ARCH);
-    snprintf(to, sizeof to, ".target sm_%u", arch);
-    char *at = ptx->size ? strstr(ptx->data, from) : NULL;
-    if (at && arch >= 10 && arch < 100) memcpy(at, to, strlen(to)); /* two digits as well */
-}
-
-static void launch_ptxas(struct ptxas_job *p, unsigned arch) {
-    char option[32];
-    snprintf(option, sizeof option, "-arch=sm_%u", arch);
-    const char *argv[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
-    struct toolbox t;
-    struct err e = {0};
-    if (!open_toolbox(&t, &e) || !t.compiler) return;
-    struct buf ptx = {0};
-    buf_add(&ptx, p->ptx.data, p->ptx.size);
-    if (arch < PTX_ARCH) retarget(&ptx, arch);
-    struct jail_file file = {"k.ptx", ptx.data, ptx.size};
-    struct jail_job job = {.kind = JAIL_COMPILER,
-                           .argv = argv,
-                           .env = environment,
-                           .binds = t.binds,
-                           .nbinds = t.n,
-                           .files = &file,
-                           .nfiles = 1,
-                           .limits = limits};
-    p->jail = jail_start(&job, &e);
-    buf_free(&ptx);
-}
-
-struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
-    struct ptxas_job *p = xcalloc(1, sizeof *p);
-    struct hash h;
-    p->arch = arch < 75 ? 75 : arch; /* the oldest that the toolkit knows */
-    hash_start(&h);
-    hash_text(&h, "ptxas 2");
-    hash_text(&h, b->key);
-    hash_add(&h, &p->arch, sizeof p->arch);
-    hash_hex(&h, p->key);
-    if (cache_get("ptxas", p->key, &p->text)) return p;
-    struct arena a = {0};
-    size_t n;
-    const char *ptx = find_ptx(&a, &b->object, &n);
-    if (ptx) buf_add(&p->ptx, ptx, n), launch_ptxas(p, p->arch);
-    arena_free(&a);
-    return p;
-}
-
-static bool take_ptxas(struct ptxas_job *p) {
-    struct jail_result r;
-    if (!p->jail) return false;
-    jail_wait(p->jail, nvcc_seconds, &r);
-    bool ok = r.end == JAIL_EXITED && r.code == 0;
-    if (ok) {
-        text_clean(&p->text, buf_str(&r.output), r.output.size, 1 << 20);
-        cache_put("ptxas", p->key, p->text.data, p->text.size);
-    }
-    p->jail = NULL;
-    jail_result_free(&r);
-    return ok;
-}
-
-static void parse_line(const char *line, struct ptxas_kernel *now, struct ptxas *out) {
-    const char *used = strstr(line, "Used ");
-    unsigned stack, stores, loads;
-    if (sscanf(line, "ptxas info : Function properties for %511s", now->name) == 1) now->spill_bytes = 0;
-    if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores, &loads) ==
-        3)
-        now->spill_bytes = stores + loads;
-    if (!text_starts(line, "ptxas info") || !used || sscanf(used, "Used %u registers", &now->registers) != 1) return;
-    out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *now);
-    out->kernels[out->n++] = *now;
-}
-
-/* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers". */
-static void parse_ptxas(const char *text, struct ptxas *out) {
-    struct ptxas_kernel now = {0};
-    char line[1024];
-    while (*text) {
-        size_t n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
-        parse_line(line, &now, out);
-        text += n + (text[n] == '\n');
-    }
-}
-
-void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
-    *out = (struct ptxas){0};
-    /* Code that an older GPU cannot run: what it takes on the grader's own is a fair guess. */
-    if (p->jail && !take_ptxas(p) && p->arch < PTX_ARCH) launch_ptxas(p, PTX_ARCH), take_ptxas(p);
-    parse_ptxas(buf_str(&p->text), out);
-    buf_free(&p->text), buf_free(&p->ptx);
-    free(p);
-}
-
-void ptxas_free(struct ptxas *p) {
-    free(p->kernels);
-    *p = (struct ptxas){0};
 }

@@ -11,11 +11,13 @@
 struct build {
     bool ok;
     bool cached;
-    struct buf object;   /* the shared object, if ok */
-    struct buf messages; /* the compiler's words, cleaned; warnings when ok */
-    const char *why;     /* not ok, and not the compiler's refusal: "took longer than 60 s" (a literal), else NULL */
-    enum jail_end end;   /* how nvcc ended */
-    char key[HASH_HEX];  /* names the object */
+    struct buf object;    /* the shared object, if ok */
+    struct buf ptx;       /* what nvcc's device pass wrote, if ok; never looked into here, only given to ptxas */
+    char image[HASH_HEX]; /* digest of the fat binary that nvcc embedded: the only one that the object may load */
+    struct buf messages;  /* the compiler's words, cleaned; warnings when ok */
+    const char *why;      /* not ok, and not the compiler's refusal: "took longer than 60 s" (a literal), else NULL */
+    enum jail_end end;    /* how nvcc ended */
+    char key[HASH_HEX];   /* names the object */
 };
 
 /* `name` is the file's name as the student knows it, without folders; it appears in messages and line tables.
@@ -25,27 +27,9 @@ bool build_run(const char *name, const void *source, size_t size, struct build *
 /* The same, and remembered without its compiler: build_run finds it on a machine that has none (`make
  * gpu-carry`). */
 bool build_carry(const char *name, const void *source, size_t size, struct build *out, struct err *e);
-/* From now on device code for this compute capability (such as 80) as well, if it is older than the grader's
- * own. */
+/* From now on machine code for this compute capability (such as 80) as well, by the toolkit's ptxas: for a GPU that is
+ * present. */
 void build_also_for(unsigned cc);
 /* As on a machine that has none; for tests. */
 void build_ignore_compiler(bool ignore);
 void build_free(struct build *b);
-
-/* ---- what ptxas says about registers ---- */
-
-struct ptxas_kernel {
-    char name[512]; /* mangled */
-    uint32_t registers, spill_bytes;
-};
-struct ptxas {
-    struct ptxas_kernel *kernels;
-    unsigned n;
-};
-struct ptxas_job;
-/* Starts ptxas for the architecture (such as 90) on the PTX of a built object, or takes the answer from the
- * cache. NULL where there is nothing to run; the caller gets no registers then, and the simulator's estimate
- * stands. */
-struct ptxas_job *ptxas_start(const struct build *b, unsigned arch);
-void ptxas_finish(struct ptxas_job *job, struct ptxas *out); /* waits; frees the job */
-void ptxas_free(struct ptxas *p);

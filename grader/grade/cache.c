@@ -104,6 +104,11 @@ void cache_add_grader(struct hash *h) {
     struct stat st = {0};
     if (id.size == 0 && stat("/proc/self/exe", &st) == 0)
         buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
+    /* The simulator runs in a program of its own. */
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libexec/device", book_build());
+    if (stat(path, &st) == 0)
+        buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
     hash_add(h, id.data, id.size);
     buf_free(&id);
 }

@@ -58,12 +58,6 @@ static void progress(struct grading *g, const char *format, const char *what) {
     g->o->progress(g->o->user, text);
 }
 
-/* The registers are known by the time the second case starts; the first ran beside ptxas. */
-static void finish_ptxas(struct grading *g) {
-    if (g->ptxas_job) ptxas_finish(g->ptxas_job, &g->ptxas);
-    g->ptxas_job = NULL;
-}
-
 enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
                         struct tally *keep) {
     struct buf name = {0};
@@ -71,10 +65,8 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     problem_case_name(g->ex, c, &name);
     buf_puts(&name, suffix);
     progress(g, "%s", buf_str(&name));
-    if (plan.occupancy) finish_ptxas(g);
     plan.index = g->next_index++;
     session_case(g->session, c, &plan, &run);
-    finish_ptxas(g);
     struct buf message = {0};
     text_clean(&message, buf_str(&run.message), run.message.size, 4096); /* names in it are the submission's */
     text_demangle(&message);

@@ -9,11 +9,9 @@
 #include <string.h>
 
 const struct case_plan grade_plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
-const struct case_plan grade_plan_technique = {
-    .rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true};
+const struct case_plan grade_plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20};
 /* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
-const struct case_plan grade_plan_timed = {
-    .rounds = 1, .instructions = 100000000, .seconds = 20, .occupancy = true, .sample_warps = 1024};
+const struct case_plan grade_plan_timed = {.rounds = 1, .instructions = 100000000, .seconds = 20, .sample_warps = 1024};
 
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_base(path);
@@ -103,10 +101,18 @@ static void grader_failed(struct result *r, const struct err *e) {
     r->message = keep(r, e->text);
 }
 
+static const struct ptxas *finish_ptxas(void *user) {
+    struct grading *g = user;
+    if (g->ptxas_job) ptxas_finish(g->ptxas_job, &g->ptxas);
+    g->ptxas_job = NULL;
+    return &g->ptxas;
+}
+
 static void run_built(struct grading *g) {
     struct err e = {0};
     const struct gpu_device *d = grade_device();
-    struct session_options so = {.device = d, .seed = g->o->seed, .workers = g->o->workers, .registers = &g->ptxas};
+    struct session_options so = {
+        .device = d, .seed = g->o->seed, .workers = g->o->workers, .finish = finish_ptxas, .user = g};
     g->session = session_open(g->ex, &g->build, &so, &e);
     if (!g->session) {
         grader_failed(g->r, &e);
@@ -114,7 +120,7 @@ static void run_built(struct grading *g) {
     }
     g->ptxas_job = ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor);
     evaluate(g);
-    if (g->ptxas_job) ptxas_finish(g->ptxas_job, &g->ptxas);
+    finish_ptxas(g);
     session_log(g->session, &g->r->log);
     session_close(g->session);
 }

@@ -1,6 +1,7 @@
 /* grading.h — what grade.c, check.c and speed.c share about the grading that is going on; private to them. */
 #pragma once
 #include "grader/grade/grade.h"
+#include "grader/grade/ptxas.h"
 #include "grader/grade/session.h"
 
 /* The test cases that an exercise fills, in this order. */

@@ -1,6 +1,6 @@
 /* metrics.h — figures that technique checks limit: any counter, or a metric of metrics.def; and the line to blame. */
 #pragma once
-#include "grader/grade/tally.h"
+#include "grader/server/tally.h"
 
 #include <stdbool.h>
 

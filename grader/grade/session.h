@@ -1,4 +1,5 @@
-/* session.h — one submission on one device: its host process in the jail, the device server, recordings and replays.
+/* session.h — one submission on one device: its host process and its device process, each in a jail, recordings
+ * and replays.
  *
  *   struct session *s = session_open(ex, build, &options, &err);
  *   session_case(s, c, &plan, &run);     // record once, replay with fresh inputs, compare
@@ -8,17 +9,20 @@
  * The host process starts once and serves every case; one that died is started again for the next case. */
 #pragma once
 #include "grader/grade/build.h"
+#include "grader/grade/ptxas.h"
 #include "grader/book/problem.h"
 #include "grader/grade/result.h"
-#include "grader/grade/tally.h"
+#include "grader/server/tally.h"
 
 struct session_options {
     const struct gpu_device *device;
     const char *seed;
     unsigned workers;              /* threads of a launch; 0 = one for each core */
     const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
-    const struct ptxas
-        *registers; /* may be filled in later, before occupancy counts; NULL = the simulator's estimate */
+    const struct ptxas *registers; /* what ptxas said; NULL = nothing, for a GPU */
+    /* Where ptxas is still at work: called once the processes are starting; returns the same when it has finished. */
+    const struct ptxas *(*finish)(void *user);
+    void *user;
 };
 
 struct case_plan {
@@ -26,7 +30,6 @@ struct case_plan {
     bool sanitize;         /* races, uninitialised reads */
     uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
     double seconds;        /* for one replay */
-    bool occupancy;        /* it counts: repeat the replay if registers became known during it */
     uint64_t
         sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
     unsigned index;   /* of the case, for its random numbers */
@@ -49,8 +52,8 @@ enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigne
 /* Seconds between the first command's start and the last one's end; 0 = nothing was launched, -1 = it failed. */
 double session_round(struct session *s, unsigned index, unsigned round);
 void session_release(struct session *s);
-/* The device behind it, once a case ran; for its name and the roofline. NULL: none. */
-struct backend *session_backend(struct session *s);
+/* Who made the machine code that ran: "ptxas, for this GPU"; "" on the simulated GPU. */
+const char *session_compiled_by(const struct session *s);
 /* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
 bool session_finished(const struct session *s);
 /* What the host process printed, and device printf, cleaned and limited. */

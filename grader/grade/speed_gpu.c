@@ -2,10 +2,11 @@
  * the model answer's, pair by pair (measure.h), and against what the device can do (roofline.h). */
 #include "grader/book/book.h"
 #include "common/file.h"
+#include "grader/grade/device_process.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/grading.h"
 #include "grader/grade/measure.h"
-#include "grader/grade/roofline.h"
+#include "grader/server/roofline.h"
 #include "grader/server/driver.h"
 #include "grader/grade/speed_gpu.h"
 
@@ -47,6 +48,23 @@ static uint64_t seed_number(const char *text) {
     return h;
 }
 
+/* In a process of its own, where no submission can have changed anything. */
+static bool measure_ceiling(const struct grade_options *o, struct roofline *out, struct err *e) {
+    struct device_process_options po = {.device = o->device, .gpu = gpu_options_of(o->device), .alone = true};
+    struct device_process *d = device_process_start(&po, e);
+    struct control_request q = {.op = CONTROL_OPEN, .seconds = 60};
+    struct control_reply p = {0};
+    if (!d) return false;
+    q.u.open = (struct control_open){.device = "gpu", .gpu = 1, .pool_bytes = po.gpu->pool_bytes};
+    bool ok = device_process_ask(d, &q, -1, -1, &p) == DEVICE_ANSWERED;
+    q = (struct control_request){.op = CONTROL_ROOFLINE, .seconds = 60};
+    ok = ok && device_process_ask(d, &q, -1, -1, &p) == DEVICE_ANSWERED;
+    *out = (struct roofline){p.bytes_per_second, p.flops_per_second};
+    if (!ok) err_set(e, ERR_SYSTEM, "the roofline could not be measured: %s", device_process_fate(d));
+    device_process_close(d);
+    return ok;
+}
+
 bool speed_gpu_compare(const struct exercise *ex, const struct build *first, const struct build *second,
                        const struct grade_options *o, double seconds, struct measurement *m, struct roofline *ceiling,
                        struct err *e) {
@@ -60,13 +78,8 @@ bool speed_gpu_compare(const struct exercise *ex, const struct build *first, con
     if (ok && !m->ok) ok = err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
     for (unsigned i = 0; i < 2; i++)
         if (p.session[i]) session_release(p.session[i]);
-    /* Afterwards: what the submission's session had in device memory is not needed any more. */
-    if (ok && ceiling) {
-        struct backend *b = session_backend(p.session[0]);
-        b->ops->reset(b);
-        ok = roofline_measure(b, ceiling, e);
-    }
     for (unsigned i = 0; i < 2; i++) session_close(p.session[i]);
+    if (ok && ceiling) ok = measure_ceiling(o, ceiling, e);
     nvml_close(nvml);
     return ok;
 }

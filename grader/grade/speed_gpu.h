@@ -3,7 +3,7 @@
 #include "grader/grade/grade.h"
 #include "grader/grade/grading.h"
 #include "grader/grade/measure.h"
-#include "grader/grade/roofline.h"
+#include "grader/server/roofline.h"
 
 /* Fills in g->r->speed; false: the submission is wrong on the GPU, and a case says how. */
 bool speed_gpu_run(struct grading *g);

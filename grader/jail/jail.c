@@ -29,7 +29,7 @@
 
 struct jail {
     pid_t pid;
-    int pidfd, output, take, report;
+    int pidfd, output, report, take[JAIL_TAKES];
     bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes */
     int life;
     uint64_t file_bytes;
@@ -83,8 +83,9 @@ static const struct jail_bind compiler_binds[] = {
 };
 
 const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
-    *n = kind == JAIL_HOST ? sizeof host_binds / sizeof *host_binds : sizeof compiler_binds / sizeof *compiler_binds;
-    return kind == JAIL_HOST ? host_binds : compiler_binds;
+    bool host = kind != JAIL_COMPILER;
+    *n = host ? sizeof host_binds / sizeof *host_binds : sizeof compiler_binds / sizeof *compiler_binds;
+    return host ? host_binds : compiler_binds;
 }
 
 /* ---- the system call filter ---- */
@@ -116,7 +117,7 @@ static const struct {
 static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].host_only && kind != JAIL_HOST) continue;
-        uint32_t action = calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
+        uint32_t action = kind != JAIL_DEVICE && calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
         if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
         if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
                             : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
@@ -153,7 +154,7 @@ static bool read_filter(int fd, struct sock_fprog *out) {
 
 /* Built once a kind and tier; the programs live as long as the grader. */
 static const struct sock_fprog *filter_for(enum jail_kind kind) {
-    static struct sock_fprog both[2][2];
+    static struct sock_fprog both[2][3];
     bool shared = tier != JAIL_NAMESPACES;
     struct sock_fprog *programs = both[shared];
     if (programs[kind].filter) return &programs[kind];
@@ -239,10 +240,14 @@ static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
     if (!filter) return err_set(e, ERR_SYSTEM, "cannot build the jail's system call filter");
     p->filter = *filter;
     j->output = memfd_create("output", MFD_CLOEXEC);
-    j->take = p->job->take ? memfd_create("take", MFD_CLOEXEC) : -1;
+    bool takes = true;
+    for (unsigned i = 0; i < JAIL_TAKES; i++) {
+        j->take[i] = p->take[i] = p->job->take[i] ? memfd_create("take", MFD_CLOEXEC) : -1;
+        takes &= !p->job->take[i] || j->take[i] >= 0;
+    }
     p->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    p->output = j->output, p->take = j->take;
-    if (j->output >= 0 && p->null >= 0 && (!p->job->take || j->take >= 0)) return true;
+    p->output = j->output;
+    if (j->output >= 0 && p->null >= 0 && takes) return true;
     return err_set(e, ERR_SYSTEM, "cannot open the jail's descriptors: %s", strerror(errno));
 }
 
@@ -254,7 +259,8 @@ static void reap_killed(struct jail *j) {
 }
 
 static void jail_free(struct jail *j) {
-    close_fd(&j->pidfd), close_fd(&j->output), close_fd(&j->take), close_fd(&j->report);
+    close_fd(&j->pidfd), close_fd(&j->output), close_fd(&j->report);
+    for (unsigned i = 0; i < JAIL_TAKES; i++) close_fd(&j->take[i]);
     close_fd(&j->life);
     jail_cgroup_close(&j->groups);
     free(j);
@@ -280,14 +286,10 @@ static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
 
 struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
-    *j = (struct jail){.pid = -1,
-                       .pidfd = -1,
-                       .output = -1,
-                       .take = -1,
-                       .report = -1,
-                       .life = -1,
-                       .file_bytes = job->limits.file_bytes};
+    *j = (struct jail){
+        .pid = -1, .pidfd = -1, .output = -1, .report = -1, .life = -1, .file_bytes = job->limits.file_bytes};
     struct jail_plan p = {.job = job, .null = -1};
+    for (unsigned i = 0; i < JAIL_TAKES; i++) j->take[i] = -1;
     if (groups && tier != JAIL_NONE) jail_cgroup_open(&j->groups, &job->limits);
     bool ok = prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
     close_fd(&p.null);
@@ -336,8 +338,10 @@ static void collect(struct jail *j, struct jail_result *r, bool late) {
         else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL) r->end = JAIL_TIMEOUT;
         else classify(r, report.status);
         if (report.full) r->end = JAIL_OUTPUT;
-        r->has_taken = report.took;
-        if (report.took) append(j->take, 0, j->file_bytes, &r->taken);
+        for (unsigned i = 0; i < JAIL_TAKES; i++) {
+            r->has_taken[i] = report.took >> i & 1;
+            if (r->has_taken[i]) append(j->take[i], 0, j->file_bytes, &r->taken[i]);
+        }
     } else if (late) r->end = JAIL_TIMEOUT;
     else broken(r, "its first process was killed", EINTR);
     append(j->output, 0, 1 << 20, &r->output);
@@ -366,5 +370,31 @@ void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
 
 void jail_result_free(struct jail_result *r) {
     buf_free(&r->output);
-    buf_free(&r->taken);
+    for (unsigned i = 0; i < JAIL_TAKES; i++) buf_free(&r->taken[i]);
 }
+
+/* ---- memory in use ---- */
+
+static uint64_t resident_of(pid_t pid) {
+    char path[64];
+    unsigned long long all, resident = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%llu %llu", &all, &resident) != 2) resident = 0;
+    if (f) fclose(f);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Of a process and what it started: a jail is shallow. */
+static uint64_t resident_below(pid_t pid, unsigned depth) {
+    char path[64];
+    int child;
+    uint64_t sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    FILE *f = depth < 4 ? fopen(path, "re") : NULL;
+    while (f && fscanf(f, "%d", &child) == 1) sum += resident_of(child) + resident_below(child, depth + 1);
+    if (f) fclose(f);
+    return sum;
+}
+
+uint64_t jail_resident(const struct jail *j) { return resident_below(j->pid, 0); }

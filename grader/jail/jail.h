@@ -37,12 +37,14 @@ struct jail_fd {
 
 /* What a jail is for decides which system calls are refused, and whether trying one is a violation (the
  * process is killed, verdict SEC) or just fails: compilers probe for things that an entry function has no
- * reason to touch. */
-enum jail_kind { JAIL_COMPILER, JAIL_HOST };
+ * reason to touch. The device process is our own program: it lays a stricter filter on itself (jail_lock) before it
+ * reads a byte of a submission. */
+enum jail_kind { JAIL_COMPILER, JAIL_HOST, JAIL_DEVICE };
 
+enum { JAIL_TAKES = 3 };
 struct jail_limits {
     double cpu_seconds;        /* of the busiest process */
-    uint64_t memory_bytes;     /* private writable memory of a process */
+    uint64_t memory_bytes;     /* private writable memory of a process; JAIL_DEVICE: see jail_resident */
     uint64_t address_bytes;    /* address space of a process; 0 = no limit */
     uint64_t file_bytes;       /* one file, and what is printed */
     uint64_t work_bytes;       /* the writable folder */
@@ -60,7 +62,7 @@ struct jail_job {
     unsigned nfiles;
     const struct jail_fd *fds;
     unsigned nfds;
-    const char *take; /* a file of /work to hand out after exit status 0, or NULL; at most limits.file_bytes */
+    const char *take[JAIL_TAKES]; /* files of /work to hand out after exit status 0; each at most limits.file_bytes */
     struct jail_limits limits;
 };
 
@@ -77,9 +79,9 @@ enum jail_end {
 struct jail_result {
     enum jail_end end;
     int code, signal;
-    struct buf output; /* what was printed, standard output and error together, as bytes */
-    struct buf taken;  /* the file asked for */
-    bool has_taken;
+    struct buf output;            /* what was printed, standard output and error together, as bytes */
+    struct buf taken[JAIL_TAKES]; /* the files asked for */
+    bool has_taken[JAIL_TAKES];
     char why[256];
 };
 
@@ -95,6 +97,13 @@ size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *
 /* Waits up to `seconds` for the end, kills what is left, and frees the jail. */
 void jail_wait(struct jail *j, double seconds, struct jail_result *r);
 void jail_result_free(struct jail_result *r);
+
+/* Bytes of memory that the jail's processes hold now; 0 = not known. The device process reserves far more than it uses, so
+ * that no rlimit can hold it: whoever waits for it looks at this. */
+uint64_t jail_resident(const struct jail *j);
+/* For the device process: from now on this process computes, speaks on the descriptors that it has, makes threads and maps
+ * memory; any other system call kills it. */
+bool jail_lock(void);
 
 /* The binds that any dynamically linked program needs, and those of a compiler on top. */
 const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n);

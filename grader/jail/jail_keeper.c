@@ -207,7 +207,8 @@ static void watch(const struct jail_plan *p, pid_t program, struct jail_report *
  * told. */
 static void close_others(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
-        bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null || fd == p->take;
+        bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null;
+        for (unsigned i = 0; i < JAIL_TAKES; i++) needed |= fd == p->take[i];
         for (unsigned i = 0; i < p->job->nfds; i++) needed |= fd == p->job->fds[i].from;
         if (!needed) close(fd);
     }
@@ -229,7 +230,7 @@ void jail_keeper_run(const struct jail_plan *given) {
     if (program > 0) {
         watch(&p, program, &r);
         kill_all(program, &r.status);
-        r.took = p.take >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0 && jail_hand_out(&p);
+        if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0) r.took = jail_hand_out(&p);
     }
     if (folder[0]) close_folder();
     if (program >= 0 && write(p.report, &r, sizeof r)) {} /* else jail_launch has said why */

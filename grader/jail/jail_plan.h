@@ -12,20 +12,20 @@ struct jail_report {
     const char *stage; /* a literal: what failed while setting up; NULL = nothing */
     int error;         /* errno of that */
     int status;        /* as waitpid reports the program's end */
-    bool took;
-    bool full; /* the writable folder went over its limit */
+    unsigned took;     /* bit i: the i-th file asked for was handed out */
+    bool full;         /* the writable folder went over its limit */
 };
 
 struct jail_plan {
     const struct jail_job *job;
-    int go;       /* readable once the user map is written */
-    int report;   /* one struct jail_report */
-    int output;   /* the program's standard output and error */
-    int null;     /* its standard input */
-    int take;     /* memory file that gets the file asked for, or -1 */
-    bool own_uid; /* T1: the map holds one id only: run under it. T2: the grader is not root, or has no ids to
+    int go;               /* readable once the user map is written */
+    int report;           /* one struct jail_report */
+    int output;           /* the program's standard output and error */
+    int null;             /* its standard input */
+    int take[JAIL_TAKES]; /* memory files that get the files asked for, or -1 */
+    bool own_uid;         /* T1: the map holds one id only: run under it. T2: the grader is not root, or has no ids to
                      give */
-    unsigned uid; /* T2 without own_uid: the program's user and group */
+    unsigned uid;         /* T2 without own_uid: the program's user and group */
     const struct jail_cgroup *groups; /* T2: for the keeper to enter; T1 is put in by the grader */
     const char *folder;               /* T2: what stands for /work; NULL in namespaces */
     bool confined;                    /* T2: Landlock and seccomp; false only with --no-jail */
@@ -40,8 +40,8 @@ _Noreturn void jail_become(const struct jail_plan *p, const char *const *argv, c
 /* Starts the program; -1 where it did not start, which is reported. For the first process of a jail and the
  * keeper. */
 pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char *const *env);
-/* Copies the file asked for, from the current folder; regular files only, never more than the limit. */
-bool jail_hand_out(const struct jail_plan *p);
+/* Copies the files asked for, from the current folder; regular files only, never more than the limit. A bit for each. */
+unsigned jail_hand_out(const struct jail_plan *p);
 
 /* The life of the keeper of a jail without namespaces (jail_keeper.c): makes the folder, starts the program,
  * ends it when the grader ends or closes its end of `go`, removes the folder, reports; never returns. */

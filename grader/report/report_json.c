@@ -3,7 +3,6 @@
 #include "grader/grade/gpu_device.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
-#include "grader/grade/tally.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -53,6 +53,13 @@ struct backend_ops {
     bool (*find_symbol)(struct backend *, void *module, const char *name, uint64_t *address, uint64_t *bytes);
 
     uint64_t (*alloc)(struct backend *, uint64_t bytes, const char *name); /* 0 = out of memory */
+    /* For a problem's buffers, which another process fills and looks at. alloc_pages as alloc, in pages of its own; share
+     * makes these the pages of a memory file, until unshare; NULL where a device cannot, then data is copied. mark says
+     * that a range was written there, or that what it holds counts as never written. */
+    uint64_t (*alloc_pages)(struct backend *, uint64_t bytes, const char *name);
+    bool (*share)(struct backend *, uint64_t address, int fd, uint64_t offset);
+    void (*unshare)(struct backend *);
+    bool (*mark)(struct backend *, uint64_t address, uint64_t bytes, bool written);
     bool (*free)(struct backend *, uint64_t address);
     bool (*range)(struct backend *, uint64_t address, uint64_t *start, uint64_t *bytes);
     uint64_t (*memory_used)(struct backend *);

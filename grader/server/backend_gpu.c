@@ -158,6 +158,12 @@ static void gpu_take_output(struct backend *b, struct buf *out, struct buf *erro
     buf_clear(&g->output);
 }
 
+/* A GPU keeps no book of what was written. */
+static bool gpu_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
+    (void)b, (void)address, (void)bytes, (void)written;
+    return true;
+}
+
 static void gpu_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
 
 /* ---- the queue that is held back ---- */
@@ -239,9 +245,12 @@ static void gpu_close(struct backend *b) {
 
 static const struct backend_ops gpu_ops = {
 #define OP(name) .name = gpu_##name
-    OP(close), OP(reset),  OP(load),        OP(unload),     OP(find_kernel), OP(find_symbol), OP(alloc),
-    OP(free),  OP(range),  OP(memory_used), OP(write),      OP(read),        OP(fill),        OP(copy),
-    OP(check), OP(launch), OP(occupancy),   OP(time_limit), OP(take_output),
+    OP(close),       OP(reset),       OP(load),      OP(unload),
+    OP(find_kernel), OP(find_symbol), OP(alloc),     .alloc_pages = gpu_alloc,
+    OP(mark),        OP(free),        OP(range),     OP(memory_used),
+    OP(write),       OP(read),        OP(fill),      OP(copy),
+    OP(check),       OP(launch),      OP(occupancy), OP(time_limit),
+    OP(take_output),
 #undef OP
 };
 

@@ -63,6 +63,16 @@ static bool sim_backend_find_symbol(struct backend *b, void *module, const char 
 static uint64_t sim_backend_alloc(struct backend *b, uint64_t bytes, const char *name) {
     return sim_alloc(backend_sim(b), bytes, name);
 }
+static uint64_t sim_backend_alloc_pages(struct backend *b, uint64_t bytes, const char *name) {
+    return sim_alloc_pages(backend_sim(b), bytes, name);
+}
+static bool sim_backend_share(struct backend *b, uint64_t address, int fd, uint64_t offset) {
+    return sim_share(backend_sim(b), address, fd, offset);
+}
+static void sim_backend_unshare(struct backend *b) { sim_unshare(backend_sim(b)); }
+static bool sim_backend_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
+    return (written ? sim_written : sim_forget)(backend_sim(b), address, bytes) == SIM_OK;
+}
 static bool sim_backend_free(struct backend *b, uint64_t address) {
     return sim_free(backend_sim(b), address) == SIM_OK;
 }
@@ -159,9 +169,9 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close), OP(reset),  OP(load),        OP(unload),     OP(find_kernel), OP(find_symbol), OP(alloc),
-    OP(free),  OP(range),  OP(memory_used), OP(write),      OP(read),        OP(fill),        OP(copy),
-    OP(check), OP(launch), OP(occupancy),   OP(time_limit), OP(take_output),
+    OP(close), OP(reset),   OP(load),  OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc),       OP(alloc_pages),
+    OP(share), OP(unshare), OP(mark),  OP(free),   OP(range),       OP(memory_used), OP(write),       OP(read),
+    OP(fill),  OP(copy),    OP(check), OP(launch), OP(occupancy),   OP(time_limit),  OP(take_output),
 #undef OP
 };
 

@@ -16,14 +16,20 @@ double server_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+int server_shared_memory(const char *name, uint64_t bytes, struct err *e) {
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    bool ok = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
+              fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+    if (ok) return fd;
+    err_set(e, ERR_SYSTEM, "cannot create %llu bytes of shared memory: %s", (unsigned long long)bytes, strerror(errno));
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
 static bool open_window(struct server *s, struct err *e) {
     uint64_t bytes = s->options.window_bytes;
-    s->window_fd = memfd_create("warpbook-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->window_fd < 0 || ftruncate(s->window_fd, (off_t)bytes) < 0)
-        return err_set(e, ERR_SYSTEM, "device server: cannot create shared memory: %s", strerror(errno));
-    /* Without these a client could shrink the file, and our next look at it would be a SIGBUS. */
-    if (fcntl(s->window_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
-        return err_set(e, ERR_SYSTEM, "device server: cannot seal shared memory: %s", strerror(errno));
+    s->window_fd = s->options.window ? s->options.window : server_shared_memory("warpbook-window", bytes, e);
+    if (s->window_fd < 0) return false;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
     if (p == MAP_FAILED) return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s", strerror(errno));
     s->window = p;
@@ -51,7 +57,7 @@ bool server_channel_open(struct server *s, struct err *e) {
     int pair[2];
     if (s->options.connection) {
         s->fd = s->options.connection;
-        return open_window(s, e) && welcome(s, e);
+        return open_window(s, e) && (s->options.window || welcome(s, e));
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set(e, ERR_SYSTEM, "device server: cannot create a socket: %s", strerror(errno));

@@ -32,6 +32,7 @@ struct live_allocation {
 struct own_buffer {
     char *name;
     uint64_t bytes, address;
+    bool shared;
 };
 
 struct server {
@@ -103,7 +104,7 @@ int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_
 int server_do_fill(struct server *s, const struct wb_req_fill *q);
 int server_do_copy(struct server *s, const struct wb_req_copy *q);
 /* launch.c */
-int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params);
+int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again);
 
 /* record.c: appends a message that was carried out; `result` is the address that it gave. */
 void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,

@@ -51,6 +51,18 @@ int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tai
     return 0;
 }
 
+/* What nvcc embedded is known by its digest; an image made by hand, or of pieces of others, is none of those. */
+static bool is_known_image(const struct server *s) {
+    struct hash h;
+    char hex[HASH_HEX];
+    bool known = !s->options.images;
+    hash_start(&h);
+    hash_add(&h, s->upload, s->upload_bytes);
+    hash_hex(&h, hex);
+    for (unsigned i = 0; i < s->options.nimages; i++) known |= !strcmp(s->options.images[i], hex);
+    return known;
+}
+
 int server_on_module_load(struct server *s, const struct wb_req_module_load *q, struct tail tail,
                           struct wb_rep_module_load *p, struct buf *out) {
     (void)tail, (void)out;
@@ -59,6 +71,9 @@ int server_on_module_load(struct server *s, const struct wb_req_module_load *q, 
         return server_refuse(s, WB_cudaErrorMemoryAllocation, "more than %d modules", MAX_MODULES);
     struct err e = {0};
     void *module = NULL;
+    if (!is_known_image(s))
+        return server_refuse(s, WB_cudaErrorInvalidKernelImage,
+                             "device code that nvcc did not make of this file is not loaded");
     int error = s->backend->ops->load(s->backend, s->upload, s->upload_bytes, &module, &e);
     free(s->upload);
     s->upload = NULL;
@@ -128,6 +143,11 @@ int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, 
         struct backend_kernel found = {0};
         if (!s->backend->ops->find_kernel(s->backend, s->modules[module].handle, name, &found))
             return server_refuse(s, WB_cudaErrorInvalidDeviceFunction, "the device code has no kernel `%.200s`", name);
+        if (s->options.found) {
+            if (!s->options.found(s->options.user, name, &found))
+                return server_refuse(s, WB_cudaErrorInvalidKernelImage, "ptxas said nothing of kernel `%.200s`", name);
+            s->backend->ops->find_kernel(s->backend, s->modules[module].handle, name, &found);
+        }
         k = add_kernel(s, module, name, &found);
         if (!k) return server_refuse(s, WB_cudaErrorMemoryAllocation, "more than %d kernels", MAX_KERNELS);
     }

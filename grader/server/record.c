@@ -94,7 +94,7 @@ static bool allocate_own(struct server *s, bool again, struct err *e) {
     server_context_clear(s);
     for (unsigned i = 0; i < s->nown; i++) {
         struct own_buffer *b = &s->own[i];
-        uint64_t address = s->backend->ops->alloc(s->backend, b->bytes, b->name);
+        uint64_t address = s->backend->ops->alloc_pages(s->backend, b->bytes, b->name);
         if (!address)
             return err_set(e, ERR_LIMIT, "the device has no room for `%s` of %llu bytes", b->name,
                            (unsigned long long)b->bytes);
@@ -112,13 +112,22 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
     s->nown = n;
     for (unsigned i = 0; i < n; i++)
         s->own[i] = (struct own_buffer){.name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes};
-    return allocate_own(s, false, e);
+    if (s->backend->ops->unshare) s->backend->ops->unshare(s->backend);
+    if (!allocate_own(s, false, e)) return false;
+    for (unsigned i = 0; s->backend->ops->share && i < n; i++)
+        s->own[i].shared = buffers[i].fd && buffers[i].bytes &&
+                           s->backend->ops->share(s->backend, s->own[i].address, buffers[i].fd, buffers[i].offset);
+    return true;
 }
 
 uint64_t server_buffer_address(const struct server *s, unsigned i) { return s->own[i].address; }
 
 bool server_restart(struct server *s, struct err *e) { return allocate_own(s, true, e); }
 
+bool server_is_shared(const struct server *s, unsigned i) { return s->own[i].shared; }
+bool server_mark(struct server *s, uint64_t address, uint64_t bytes, enum server_content what) {
+    return s->backend->ops->mark(s->backend, address, bytes, what == SERVER_WRITTEN);
+}
 bool server_write(struct server *s, uint64_t to, const void *data, uint64_t bytes) {
     return s->backend->ops->write(s->backend, to, data, bytes);
 }
@@ -210,7 +219,7 @@ static int replay_one(struct server *s, const struct recording *r, const struct 
     case WB_OP_write: return server_do_write(s, q, tail.data);
     case WB_OP_fill: return server_do_fill(s, q);
     case WB_OP_copy: return server_do_copy(s, q);
-    case WB_OP_launch: return server_do_launch(s, q, tail);
+    case WB_OP_launch: return server_do_launch(s, q, tail, true);
     }
     die("device server: message %d in a recording", c->op);
 }

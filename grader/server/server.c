@@ -75,7 +75,7 @@ struct server *server_open(struct backend *b, const struct server_options *o, st
     struct server *s = xcalloc(1, sizeof *s);
     s->backend = b;
     s->options = *o;
-    if (!s->options.window_bytes) s->options.window_bytes = 16 << 20;
+    if (!s->options.window_bytes) s->options.window_bytes = SERVER_WINDOW;
     if (!s->options.max_recorded_bytes) s->options.max_recorded_bytes = 256 << 20;
     s->fd = s->client_fd = s->window_fd = -1;
     if (server_channel_open(s, e)) return s;

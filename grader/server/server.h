@@ -22,6 +22,7 @@
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
+#include "common/hash.h"
 #include "grader/server/backend.h"
 #include "grader/server/protocol.h"
 
@@ -37,17 +38,27 @@ struct server_launch {
 
 struct server_options {
     bool grading;
-    uint64_t window_bytes;       /* 0 = 16 MiB */
-    int connection;              /* a connection made by a client, taken over; 0 = make one for a client to inherit */
-    uint64_t max_messages;       /* 0 = no limit; reaching one ends the connection */
-    unsigned max_launches;       /* of a recording or of a program; 0 = no limit */
-    uint64_t max_recorded_bytes; /* data of a recording; 0 = 256 MiB */
-    double launch_seconds;       /* wall clock that one launch may take; 0 = the deadline alone */
-    void *user;                  /* for the callbacks, which may be NULL */
+    uint64_t window_bytes; /* 0 = 16 MiB */
+    int connection;        /* a connection made by a client, taken over; 0 = make one for a client to inherit */
+    int window;            /* with it: the window that the client has been given, sealed; 0 = make one and send it */
+    uint64_t max_messages; /* 0 = no limit; reaching one ends the connection */
+    unsigned max_launches; /* of a recording or of a program; 0 = no limit */
+    uint64_t max_recorded_bytes;    /* data of a recording; 0 = 256 MiB */
+    double launch_seconds;          /* wall clock that one launch may take; 0 = the deadline alone */
+    const char (*images)[HASH_HEX]; /* digests of the fat binaries that may be loaded; NULL = any */
+    unsigned nimages;
+    void *user; /* for the callbacks, which may be NULL */
     void (*launched)(void *user, const struct server_launch *l);
+    /* A kernel was looked up for the first time; its registers may be set now. False: nothing is known of it. */
+    bool (*found)(void *user, const char *kernel, const struct backend_kernel *k);
     /* A sentence for the student on why a call failed: "kernel `k`: 2048 threads a block, at most 1024". */
     void (*note)(void *user, const char *text);
 };
+
+/* A memory file of that size, which whoever shares it cannot resize: a look at what another has cut off would be a SIGBUS. -1 with
+ * an error. */
+int server_shared_memory(const char *name, uint64_t bytes, struct err *e);
+enum { SERVER_WINDOW = 16 << 20 /* bytes of the window, if the options name no other */ };
 
 /* Takes the backend over, and closes it in the end. */
 struct server *server_open(struct backend *b, const struct server_options *o, struct err *e);
@@ -93,7 +104,12 @@ struct server_outcome {
 struct server_buffer {
     const char *name; /* copied */
     uint64_t bytes;
+    int fd; /* a memory file whose pages from `offset` on are to be the buffer, where the device can; 0 = none */
+    uint64_t offset; /* of a page */
 };
+
+/* What a range of a buffer holds when a replay begins. */
+enum server_content { SERVER_WRITTEN, SERVER_POISON /* counts as never written */ };
 
 struct recording;
 
@@ -110,6 +126,9 @@ bool server_restart(struct server *s, struct err *e);
  * `out->fault`; a deadline passed is `out->end`. */
 bool server_replay(struct server *s, const struct recording *r, double deadline, struct server_outcome *out,
                    struct err *e);
+/* The buffer is pages of its file: what is there need not be copied. */
+bool server_is_shared(const struct server *s, unsigned i);
+bool server_mark(struct server *s, uint64_t address, uint64_t bytes, enum server_content what);
 bool server_write(struct server *s, uint64_t to, const void *data, uint64_t bytes);
 bool server_read(struct server *s, uint64_t from, void *data, uint64_t bytes);
 /* Its client was built with another version of the runtime library, and is not served. */

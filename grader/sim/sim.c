@@ -32,6 +32,13 @@ void sim_close(struct sim *s) {
 /* ---- memory ---- */
 
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name) { return memory_alloc(&s->memory, bytes, name); }
+uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
+    return memory_alloc_pages(&s->memory, bytes, name);
+}
+bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset) {
+    return memory_share(&s->memory, address, fd, offset);
+}
+void sim_unshare(struct sim *s) { memory_unshare(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) { return a ? memory_free(&s->memory, a) : SIM_OK; }
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
@@ -84,6 +91,12 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     memmove(p, q, bytes);
     memmove(s->memory.written + (to - SIM_BASE), s->memory.written + (from - SIM_BASE), bytes);
     if (!memory_is_written(&s->memory, to, bytes)) memory_at(&s->memory, to)->initialised = false;
+    return SIM_OK;
+}
+
+enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes) {
+    if (!host_range(s, address, bytes)) return SIM_BAD_ADDRESS;
+    memory_mark(&s->memory, address, bytes, true);
     return SIM_OK;
 }
 
@@ -166,6 +179,7 @@ void sim_reset(struct sim *s) {
         if (s->memory.table[i].state == ALLOCATION_LIVE) s->memory.table[kept++] = s->memory.table[i];
     s->memory.count = kept;
     s->heap_used = 0;
+    memory_scrub(&s->memory); /* nothing of one replay is left to be found in the next */
     struct err ignored = {0}; /* it worked when the module was loaded */
     for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);
 }
@@ -270,4 +284,6 @@ void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
     s->options.time_budget = seconds;
 }
 
-void sim_set_sample(struct sim *s, uint64_t warps) { s->options.sample_warps = warps; }
+void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key) {
+    s->options.sample_warps = warps, s->options.sample_key = key;
+}

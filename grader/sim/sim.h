@@ -55,11 +55,12 @@ struct sim_options {
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
+    uint64_t sample_key;         /* likewise */
 };
 
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
-/* Frees every allocation and resets module variables to their initial values; modules stay loaded. */
+/* Frees every allocation, zeroes what they held, and resets module variables to their initial values; modules stay loaded. */
 void sim_reset(struct sim *s);
 
 /* ---- memory ---- */
@@ -74,6 +75,13 @@ enum sim_status { SIM_OK, SIM_OUT_OF_MEMORY, SIM_BAD_ADDRESS };
 /* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be NULL) is used in
  * reports. Addresses are 512-byte aligned with a redzone between allocations. Memory counts as uninitialised. */
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
+/* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
+ * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
+uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
+bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset);
+void sim_unshare(struct sim *s);
+/* Says that a range has been written, by whoever shares it. */
+enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes);
 enum sim_status sim_free(struct sim *s, uint64_t address); /* 0 is fine */
 /* Gives the allocation that holds `address` a name for reports. */
 void sim_name(struct sim *s, uint64_t address, const char *name);
@@ -217,4 +225,4 @@ void sim_set_sanitize(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* Launches of more warps than this run a sample of their blocks, spread evenly over the grid; counters are scaled up to
  * the whole, outputs are incomplete. Launches whose blocks may see each other always run whole. 0 = no sampling. */
-void sim_set_sample(struct sim *s, uint64_t warps);
+void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key);

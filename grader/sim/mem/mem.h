@@ -6,7 +6,7 @@
 #pragma once
 #include "grader/sim/sim.h"
 
-enum { MEM_ALIGN = 512, MEM_REDZONE = 512 };
+enum { MEM_ALIGN = 512, MEM_REDZONE = 512, MEM_PAGE = 4096, MEM_SHARES = 32 };
 
 enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED };
 
@@ -16,6 +16,7 @@ struct allocation {
     bool constant;    /* kernels may not write */
     bool module;      /* a module's variable: sim_reset keeps it and restores its value */
     bool watched;     /* the launch at hand may change it: races are looked for (insn/roots.c) */
+    bool pages;       /* it begins a page and has its last one for itself: may be shared with another process */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
     uint32_t serial;  /* order of allocation, for reports */
     char name[48];
@@ -27,12 +28,24 @@ struct memory {
     struct allocation *table; /* sorted by start; freed ones stay until their place is reused */
     unsigned count, capacity;
     uint64_t limit, used, next_serial;
+    uint64_t top; /* end of what was ever allocated since the last scrub */
+    struct {
+        uint64_t start, bytes;
+    } shares[MEM_SHARES]; /* ranges that are pages of a memory file */
+    unsigned nshares;
 };
 
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
 void memory_close(struct memory *m);
 /* 0 = does not fit. */
 uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name);
+/* The same in pages of its own. */
+uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name);
+/* Lets pages of a memory file be the memory of such an allocation; it keeps them until memory_unshare. */
+bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset);
+void memory_unshare(struct memory *m);
+/* Gives back every page: all bytes are zero, but for what is shared. What is allocated stays so. */
+void memory_scrub(struct memory *m);
 enum sim_status memory_free(struct memory *m, uint64_t address);
 /* Index of the live allocation that holds the whole range [address, address + bytes), else -1. */
 int memory_find(const struct memory *m, uint64_t address, uint64_t bytes);

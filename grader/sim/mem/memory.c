@@ -34,12 +34,17 @@ void memory_close(struct memory *m) {
     *m = (struct memory){0};
 }
 
-static uint64_t footprint(uint64_t bytes) { return (bytes + MEM_REDZONE + MEM_ALIGN - 1) & ~(uint64_t)(MEM_ALIGN - 1); }
+static uint64_t round_to(uint64_t n, uint64_t unit) { return (n + unit - 1) & ~(unit - 1); }
+
+static uint64_t footprint(uint64_t bytes, bool pages) {
+    return round_to(bytes + MEM_REDZONE, pages ? MEM_PAGE : MEM_ALIGN);
+}
+static uint64_t end_of(const struct allocation *a) { return a->start + footprint(a->size, a->pages); }
 
 /* Forgets freed allocations that overlap [start, end): their place is taken. Returns the place in the table. */
 static unsigned make_room(struct memory *m, uint64_t start, uint64_t end) {
     unsigned from = 0, to;
-    while (from < m->count && m->table[from].start + footprint(m->table[from].size) <= start) from++;
+    while (from < m->count && end_of(&m->table[from]) <= start) from++;
     for (to = from; to < m->count && m->table[to].start < end; to++)
         ;
     if (to > from) memmove(m->table + from, m->table + to, (m->count - to) * sizeof *m->table);
@@ -62,32 +67,67 @@ static void clear_written(struct memory *m, uint64_t at, uint64_t bytes) {
 
 /* The lowest place with `need` free bytes; while there is room at the end, freed places are left alone, so that a
  * use after free is found. */
-static uint64_t find_place(const struct memory *m, uint64_t need, bool reuse) {
-    uint64_t at = MEM_ALIGN;
+static uint64_t find_place(const struct memory *m, uint64_t need, uint64_t align, bool reuse) {
+    uint64_t at = align;
     for (unsigned i = 0; i < m->count; i++) {
         const struct allocation *a = &m->table[i];
         if (reuse && a->state == ALLOCATION_FREED) continue;
         if (a->start >= at + need) break;
-        at = a->start + footprint(a->size);
+        at = round_to(end_of(a), align);
     }
     return at + need <= memory_span(m) ? at : 0;
 }
 
-uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) {
+static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, bool pages) {
+    const uint64_t align = pages ? MEM_PAGE : MEM_ALIGN;
     if (bytes > m->limit || m->used + bytes > m->limit) return 0;
-    uint64_t need = footprint(bytes), at = find_place(m, need, false);
-    if (!at) at = find_place(m, need, true);
+    uint64_t need = footprint(bytes, pages), at = find_place(m, need, align, false);
+    if (!at) at = find_place(m, need, align, true);
     if (!at) return 0;
     unsigned i = make_room(m, at, at + need);
     if (m->count == m->capacity) m->table = xrealloc(m->table, (m->capacity = m->capacity * 2 + 16) * sizeof *m->table);
     if (i < m->count) memmove(m->table + i + 1, m->table + i, (m->count - i) * sizeof *m->table);
     m->count++;
-    m->table[i] =
-        (struct allocation){.start = at, .size = bytes, .serial = (uint32_t)m->next_serial++, .watched = true};
+    m->table[i] = (struct allocation){
+        .start = at, .size = bytes, .serial = (uint32_t)m->next_serial++, .pages = pages, .watched = true};
     snprintf(m->table[i].name, sizeof m->table[i].name, "%s", name ? name : "");
     m->used += bytes;
+    if (at + need > m->top) m->top = at + need;
     clear_written(m, at, bytes);
     return SIM_BASE + at;
+}
+
+uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) { return allocate(m, bytes, name, false); }
+uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name) {
+    return allocate(m, bytes, name, true);
+}
+
+/* ---- pages shared with another process ---- */
+
+bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset) {
+    const struct allocation *a = memory_at(m, address);
+    if (!a || !a->pages || !a->size || m->nshares == MEM_SHARES) return false;
+    uint64_t bytes = round_to(a->size, MEM_PAGE);
+    void *p = mmap(m->bytes + a->start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+    if (p == MAP_FAILED) return false;
+    m->shares[m->nshares].start = a->start, m->shares[m->nshares++].bytes = bytes;
+    return true;
+}
+
+void memory_unshare(struct memory *m) {
+    for (unsigned i = 0; i < m->nshares; i++)
+        if (mmap(m->bytes + m->shares[i].start, m->shares[i].bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+            die("device memory: cannot take back shared pages");
+    m->nshares = 0;
+}
+
+void memory_scrub(struct memory *m) {
+    uint64_t bytes = round_to(m->top, MEM_PAGE);
+    if (bytes) madvise(m->bytes, bytes < memory_span(m) ? bytes : memory_span(m), MADV_DONTNEED);
+    m->top = 0;
+    for (unsigned i = 0; i < m->count; i++)
+        if (end_of(&m->table[i]) > m->top) m->top = end_of(&m->table[i]);
 }
 
 struct allocation *memory_at(struct memory *m, uint64_t address) {

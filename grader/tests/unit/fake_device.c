@@ -158,6 +158,11 @@ static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned t
     return threads > 1024 ? 0 : 2048 / threads;
 }
 static void fake_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
+static bool fake_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
+    (void)b, (void)address, (void)bytes, (void)written;
+    return true;
+}
+
 static void fake_take_output(struct backend *b, struct buf *out, struct buf *errors) {
     (void)b, (void)errors;
     buf_puts(out, "hello\n");
@@ -165,9 +170,12 @@ static void fake_take_output(struct backend *b, struct buf *out, struct buf *err
 
 static const struct backend_ops fake_ops = {
 #define OP(name) .name = fake_##name
-    OP(close), OP(reset),  OP(load),        OP(unload),     OP(find_kernel), OP(find_symbol), OP(alloc),
-    OP(free),  OP(range),  OP(memory_used), OP(write),      OP(read),        OP(fill),        OP(copy),
-    OP(check), OP(launch), OP(occupancy),   OP(time_limit), OP(take_output),
+    OP(close),       OP(reset),       OP(load),      OP(unload),
+    OP(find_kernel), OP(find_symbol), OP(alloc),     .alloc_pages = fake_alloc,
+    OP(mark),        OP(free),        OP(range),     OP(memory_used),
+    OP(write),       OP(read),        OP(fill),      OP(copy),
+    OP(check),       OP(launch),      OP(occupancy), OP(time_limit),
+    OP(take_output),
 #undef OP
 };
 

@@ -82,7 +82,7 @@ static void start_entries(void) {
     start(object);
     ck_assert_msg(server_wait_ready(server, server_now() + 20, -1, &o), "%s", o.text);
     ck_assert_int_eq(o.error, 0);
-    struct server_buffer buffers[] = {{"in", N * 8}, {"out", N * 8}};
+    struct server_buffer buffers[] = {{.name = "in", .bytes = N * 8}, {.name = "out", .bytes = N * 8}};
     ck_assert_msg(server_buffers(server, buffers, 2, &e), "%s", e.text);
     in = server_buffer_address(server, 0);
     out = server_buffer_address(server, 1);

@@ -172,11 +172,19 @@ static void visit_name(const char *name, bool function, void *user) {
                n->room->prefixes);
 }
 
+/* False for an object that a moved or deleted file left behind. */
+static bool has_source(const char *object) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%.*s.c", book_root(), (int)strcspn(object, "."), object);
+    return access(path, F_OK) == 0;
+}
+
 static void visit_object(const char *path, void *user) {
     char prefix[1024];
     snprintf(prefix, sizeof prefix, "%s/obj/", book_build());
     if (!text_ends(path, ".o") || !text_starts(path, prefix) || strstr(path, "/tests/")) return;
     struct naming n = {.s = user, .path = path + strlen(prefix)};
+    if (!has_source(n.path)) return;
     n.room = room_of(n.path);
     if (!n.room || !strcmp(n.room->folder, "chapters")) return;
     ck_assert_msg(elf_names(path, ELF_OBJECT, visit_name, &n), "%s is no object file", path);

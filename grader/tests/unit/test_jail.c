@@ -40,7 +40,7 @@ static struct jail_result shell(const char *script, const char *take) {
     static const char *const env[] = {"PATH=/usr/bin", NULL};
     const char *argv[] = {"/usr/bin/sh", "-c", script, NULL};
     struct jail_job j = base(JAIL_COMPILER);
-    j.argv = argv, j.env = env, j.take = take;
+    j.argv = argv, j.env = env, j.take[0] = take;
     return run(&j, 3);
 }
 
@@ -71,15 +71,15 @@ END_TEST
 
 START_TEST(file_is_handed_out) {
     struct jail_result r = shell("printf abc >out", "out");
-    ck_assert(r.has_taken);
-    ck_assert_str_eq(buf_str(&r.taken), "abc");
+    ck_assert(r.has_taken[0]);
+    ck_assert_str_eq(buf_str(&r.taken[0]), "abc");
     jail_result_free(&r);
 }
 END_TEST
 
 START_TEST(link_is_not_handed_out) {
     struct jail_result r = shell("ln -s /usr/bin/sh out", "out");
-    ck_assert(!r.has_taken);
+    ck_assert(!r.has_taken[0]);
     jail_result_free(&r);
 }
 END_TEST

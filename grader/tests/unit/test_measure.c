@@ -1,7 +1,7 @@
 /* test_measure.c — the statistics of measuring, against made-up clocks whose truth is known; throttling told
  * by a fake NVML; the roofline kernels on the simulator. */
 #include "grader/grade/measure.h"
-#include "grader/grade/roofline.h"
+#include "grader/server/roofline.h"
 #include "grader/server/backend_gpu.h"
 #include "grader/server/driver.h"
 #include "grader/tests/fakecuda/fakecuda.h"

@@ -107,7 +107,7 @@ static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
     host.entry = entry;
     ck_assert_int_eq(pthread_create(&f.thread, NULL, play_host, NULL), 0);
     ck_assert(server_wait_ready(f.server, server_now() + 10, -1, out));
-    struct server_buffer buffers[] = {{"in", 32}, {"out", 32}};
+    struct server_buffer buffers[] = {{.name = "in", .bytes = 32}, {.name = "out", .bytes = 32}};
     ck_assert(server_buffers(f.server, buffers, 2, &e));
     struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0)},
                             {WB_PTR, 0, server_buffer_address(f.server, 1)},

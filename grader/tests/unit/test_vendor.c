@@ -1,6 +1,7 @@
 /* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that checks what
  * it is given and takes a time known in advance (fakecublas.c); what compiled device code is found without a
  * compiler. */
+#include "grader/grade/ptxas.h"
 #include "grader/book/book.h"
 #include "grader/cli/gpu_report.h"
 #include "grader/jail/jail.h"

@@ -1,23 +1,45 @@
 /* tally.c — see tally.h. */
-#include "grader/grade/tally.h"
+#include "grader/server/tally.h"
 #include "common/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Launches have tens of lines; a linear search is cheap beside running one. */
+/* ---- lines, by a hash of file and line: #line lets a submission have hundreds of thousands ---- */
+
+static size_t hash_place(const char *file, uint32_t line) {
+    uint64_t h = 14695981039346656037ull ^ line; /* FNV-1a */
+    for (; *file; file++) h = (h ^ (unsigned char)*file) * 1099511628211ull;
+    return (size_t)(h ^ h >> 32);
+}
+
+/* Where the line is in `slots`, or the empty slot where it belongs. */
+static uint32_t *slot_of(struct tally *t, const char *file, uint32_t line) {
+    size_t mask = 2ul * t->capacity - 1;
+    for (size_t i = hash_place(file, line) & mask;; i = (i + 1) & mask) {
+        const struct tally_line *l = t->slots[i] ? &t->lines[t->slots[i] - 1] : NULL;
+        if (!l || (l->line == line && !strcmp(l->file, file))) return &t->slots[i];
+    }
+}
+
+static void grow(struct tally *t) {
+    t->capacity = t->capacity ? 2 * t->capacity : 32;
+    t->lines = xrealloc(t->lines, t->capacity * sizeof *t->lines);
+    free(t->slots);
+    t->slots = xcalloc(2ul * t->capacity, sizeof *t->slots);
+    for (unsigned i = 0; i < t->nlines; i++) *slot_of(t, t->lines[i].file, t->lines[i].line) = i + 1;
+}
+
 static struct tally_line *find_line(struct tally *t, const char *file, uint32_t line) {
     static const char none[] = "";
     const char *base = path_base(file ? file : none);
-    for (unsigned i = 0; i < t->nlines; i++)
-        if (t->lines[i].line == line && !strcmp(t->lines[i].file, base)) return &t->lines[i];
-    if (t->nlines == t->capacity) {
-        t->capacity = t->capacity ? 2 * t->capacity : 32;
-        t->lines = xrealloc(t->lines, t->capacity * sizeof *t->lines);
-    }
+    if (t->nlines == t->capacity) grow(t);
+    uint32_t *slot = slot_of(t, base, line);
+    if (*slot) return &t->lines[*slot - 1];
     t->lines[t->nlines] = (struct tally_line){.file = xstrdup(base), .line = line};
-    return &t->lines[t->nlines++];
+    *slot = ++t->nlines;
+    return &t->lines[t->nlines - 1];
 }
 
 static void add_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
@@ -82,5 +104,6 @@ void tally_sort(struct tally *t) {
 void tally_free(struct tally *t) {
     for (unsigned i = 0; i < t->nlines; i++) free(t->lines[i].file);
     free(t->lines);
+    free(t->slots);
     *t = (struct tally){0};
 }

@@ -19,8 +19,9 @@ struct tally {
     double shared_bytes;           /* of a block, static and dynamic: most of the launches */
     double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
     struct sim_counters counters;
-    struct tally_line *lines; /* sorted by tally_sort */
-    unsigned nlines, capacity;
+    struct tally_line *lines;                 /* sorted by tally_sort */
+    unsigned nlines, capacity;                /* capacity: a power of two */
+    uint32_t *slots;                          /* of lines, while they are added: index + 1 */
     struct sim_report reports[TALLY_REPORTS]; /* the first ones */
     unsigned nreports;
     enum sim_fault fault;
@@ -36,3 +37,9 @@ void tally_add(struct tally *t, const struct gpu_device *d, const struct server_
 void tally_copied(struct tally *t, const struct gpu_device *d, double bytes);
 void tally_sort(struct tally *t); /* by file, then line */
 void tally_free(struct tally *t);
+
+/* As bytes, from one process to another (tally_wire.c): `box` has room for tally_wire_bytes(); returns the bytes written. */
+size_t tally_wire_bytes(void);
+size_t tally_pack(const struct tally *t, void *box);
+/* False, and nothing to free, where the bytes are no tally. */
+bool tally_unpack(struct tally *t, const void *box, size_t size);

@@ -1,0 +1,211 @@
+/* device_process.c — see device_process.h. */
+#include "grader/grade/device_process.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/jail/jail.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A question that is not answered in its time gets some more, lest a busy machine decide; then the process is ended. */
+static const double grace_seconds = 10;
+static const uint64_t most_memory = 4ull << 30; /* resident; honest runs of the book need less than a quarter */
+
+struct device_process {
+    struct jail *jail;
+    int control;        /* our end */
+    int connection;     /* the server's end of the client's connection, to hang up */
+    int client, window; /* the client's */
+    uint32_t serial;
+    bool hung_up, gpu;
+    char fate[256];
+};
+
+static void close_fd(int *fd) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+/* ---- starting ---- */
+
+/* The nodes of every NVIDIA GPU and what its driver reads; all optional, the driver says what it lacks. */
+static const struct jail_bind gpu_binds[] = {
+    {"/dev/nvidiactl", "/dev/nvidiactl", true},     {"/dev/nvidia0", "/dev/nvidia0", true},
+    {"/dev/nvidia-uvm", "/dev/nvidia-uvm", true},   {"/dev/nvidia-uvm-tools", "/dev/nvidia-uvm-tools", true},
+    {"/dev/nvidia-caps", "/dev/nvidia-caps", true}, {"/proc/driver/nvidia", "/proc/driver/nvidia", true},
+    {"/sys/module", "/sys/module", true},           {"/sys/bus/pci", "/sys/bus/pci", true},
+    {"/sys/devices", "/sys/devices", true},         {"/usr/local/nvidia", "/usr/local/nvidia", true},
+};
+
+static bool launch(struct device_process *d, const struct device_process_options *o, int control, struct err *e) {
+    char program[PATH_MAX], carried[PATH_MAX];
+    struct jail_bind binds[32];
+    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", NULL};
+    const char *env[8] = {"LC_ALL=C.UTF-8"};
+    unsigned nenv = 1;
+    char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
+    snprintf(program, sizeof program, "%s/libexec/device", book_build());
+    snprintf(carried, sizeof carried, "%s/lib/carry", book_build());
+    if (!file_exists(program)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", program);
+    struct jail_fd fds[] = {{control, CONTROL_SOCKET}, {d->connection, CONTROL_CLIENT}, {d->window, CONTROL_WINDOW}};
+    struct jail_job job = {.kind = JAIL_DEVICE,
+                           .argv = argv,
+                           .env = env,
+                           .binds = binds,
+                           .fds = fds,
+                           .nfds = o->alone ? 1 : 3,
+                           .limits = {.cpu_seconds = 900,
+                                      .memory_bytes = most_memory,
+                                      .file_bytes = 4ull << 30,
+                                      .work_bytes = 1 << 20,
+                                      .processes = 1024,
+                                      .files = 256}};
+    const struct jail_bind *system = jail_system_binds(JAIL_DEVICE, &job.nbinds);
+    memcpy(binds, system, job.nbinds * sizeof *system);
+    binds[job.nbinds++] = (struct jail_bind){program, "/device", false};
+    if (file_exists(carried)) binds[job.nbinds++] = (struct jail_bind){carried, "/lib-carry", false};
+    for (unsigned i = 0; o->gpu && i < sizeof gpu_binds / sizeof *gpu_binds; i++) binds[job.nbinds++] = gpu_binds[i];
+    const char *told = o->gpu ? getenv("WARPBOOK_LIBCUDA") : NULL; /* for tests */
+    if (told) {
+        snprintf(driver, sizeof driver, "WARPBOOK_LIBCUDA=%s", told);
+        env[nenv++] = driver;
+        binds[job.nbinds++] = (struct jail_bind){told, told, true};
+    }
+    const char *path = o->gpu ? getenv("LD_LIBRARY_PATH") : NULL;
+    snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=/lib-carry%s%s", path ? ":" : "", path ? path : "");
+    env[nenv++] = libraries;
+#ifdef __SANITIZE_ADDRESS__
+    env[nenv++] = "WARPBOOK_DEVICE_UNLOCKED=1"; /* the sanitiser's own runtime reads files */
+#endif
+    d->jail = jail_start(&job, e);
+    return d->jail;
+}
+
+static bool make_connection(struct device_process *d, struct err *e) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_set(e, ERR_SYSTEM, "cannot create a socket: %s", strerror(errno));
+    d->connection = pair[0], d->client = pair[1];
+    d->window = server_shared_memory("warpbook-window", SERVER_WINDOW, e);
+    return d->window >= 0;
+}
+
+struct device_process *device_process_start(const struct device_process_options *o, struct err *e) {
+    struct device_process *d = xcalloc(1, sizeof *d);
+    int pair[2] = {-1, -1};
+    d->control = d->connection = d->client = d->window = -1;
+    d->gpu = o->gpu;
+    bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0 ||
+              err_set(e, ERR_SYSTEM, "cannot create a socket: %s", strerror(errno));
+    d->control = pair[0];
+    ok = ok && (o->alone || make_connection(d, e)) && launch(d, o, pair[1], e);
+    close_fd(&pair[1]);
+    if (ok) return d;
+    device_process_close(d);
+    return NULL;
+}
+
+int device_process_client_socket(const struct device_process *d) { return d->client; }
+int device_process_client_window(const struct device_process *d) { return d->window; }
+void device_process_client_started(struct device_process *d) { close_fd(&d->client), close_fd(&d->window); }
+
+/* ---- ending ---- */
+
+static enum device_end fate(struct device_process *d, enum device_end end, const char *text) {
+    if (text) snprintf(d->fate, sizeof d->fate, "%.255s", text);
+    return end;
+}
+
+/* It hung up, or was told to go: its jail says how it ended. */
+static enum device_end ended(struct device_process *d, enum device_end because) {
+    struct jail_result r = {0};
+    if (d->jail) jail_wait(d->jail, because == DEVICE_CRASHED ? 1 : 0, &r);
+    d->jail = NULL;
+    if (because == DEVICE_CRASHED) {
+        if (r.end == JAIL_VIOLATION) because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
+        else if (r.end == JAIL_MEMORY) because = fate(d, DEVICE_MEMORY, NULL);
+        else if (r.end == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
+        else if (r.end == JAIL_BROKEN) because = fate(d, DEVICE_REFUSED, r.why);
+        else snprintf(d->fate, sizeof d->fate, "exit status %d %.200s", r.code, buf_str(&r.output));
+    }
+    jail_result_free(&r);
+    return because;
+}
+
+const char *device_process_fate(const struct device_process *d) { return d->fate; }
+
+void device_process_close(struct device_process *d) {
+    if (!d) return;
+    struct jail_result r = {0};
+    close_fd(&d->control), close_fd(&d->connection), close_fd(&d->client), close_fd(&d->window);
+    if (d->jail) jail_wait(d->jail, d->gpu ? 5 : 0, &r); /* a GPU's context wants to be left in order */
+    jail_result_free(&r);
+    free(d);
+}
+
+/* ---- asking ---- */
+
+static bool send_request(const struct device_process *d, struct control_request *q, int fd) {
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {q, sizeof *q};
+    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd >= 0) {
+        m.msg_control = &control, m.msg_controllen = sizeof control;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET, c->cmsg_type = SCM_RIGHTS, c->cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    }
+    return sendmsg(d->control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *q;
+}
+
+static bool ends(const char *s, size_t size) { return memchr(s, 0, size); }
+
+/* In form: all texts end, all numbers are of their kind. What they mean is for the caller to check. */
+static bool is_answer(const struct control_request *q, const struct control_reply *p, ssize_t n) {
+    const struct control_outcome *o = &p->outcome;
+    return n == sizeof *p && p->version == control_version() && p->op == q->op && p->serial == q->serial &&
+           ends(p->why, sizeof p->why) && ends(o->text, sizeof o->text) && ends(o->call, sizeof o->call) &&
+           ends(o->why, sizeof o->why) && ends(p->compiled_by, sizeof p->compiled_by) &&
+           ends(p->leaks, sizeof p->leaks) && o->end <= SERVER_CALL && o->state < WB_CALL_STATE_COUNT &&
+           p->seconds == p->seconds && p->log_bytes <= CONTROL_LOG && p->tally_bytes <= CONTROL_BOX - CONTROL_LOG;
+}
+
+static enum device_end take_answer(struct device_process *d, const struct control_request *q, struct control_reply *p) {
+    ssize_t n = recv(d->control, p, sizeof *p, MSG_DONTWAIT | MSG_TRUNC);
+    if (n <= 0) return ended(d, DEVICE_CRASHED);
+    if (!is_answer(q, p, n)) return ended(d, DEVICE_LIED);
+    return p->ok ? DEVICE_ANSWERED : fate(d, DEVICE_REFUSED, p->why);
+}
+
+/* The client has died: what it had sent is still served, then its connection is at an end. */
+static void hang_up(struct device_process *d, int *watch) {
+    if (!d->hung_up) shutdown(d->connection, SHUT_RDWR);
+    d->hung_up = true;
+    *watch = -1;
+}
+
+enum device_end device_process_ask(struct device_process *d, struct control_request *q, int fd, int watch,
+                                   struct control_reply *p) {
+    if (!d->jail) return DEVICE_CRASHED;
+    q->version = control_version(), q->serial = ++d->serial;
+    double end = server_now() + q->seconds + grace_seconds;
+    if (!send_request(d, q, fd)) return ended(d, DEVICE_CRASHED);
+    for (;;) {
+        struct pollfd f[2] = {{.fd = d->control, .events = POLLIN}, {.fd = watch, .events = POLLIN}};
+        poll(f, 2, 50);
+        if (f[0].revents) return take_answer(d, q, p);
+        if (f[1].revents) hang_up(d, &watch);
+        if (jail_resident(d->jail) > most_memory) return ended(d, DEVICE_MEMORY);
+        if (server_now() > end) return ended(d, DEVICE_LATE);
+    }
+}

@@ -1,0 +1,18 @@
+/* toolbox.h — what build.c and ptxas.c share: the jail in which NVIDIA's compilers run. */
+#pragma once
+#include "grader/jail/jail.h"
+
+#include <limits.h>
+
+enum { BUILD_ARCH = 90, BUILD_SECONDS = 60 }; /* compute capability of the PTX that is executed */
+
+/* Binds of the compiler's jail: the system, the toolkit, our runtime library. */
+struct toolbox {
+    struct jail_bind binds[24];
+    unsigned n;
+    bool compiler; /* there is a toolkit */
+    char cuda[PATH_MAX], library[PATH_MAX + 32];
+};
+bool build_toolbox(struct toolbox *t, struct err *e);
+extern const char *const build_environment[];
+extern const struct jail_limits build_limits;

@@ -1,0 +1,118 @@
+/* control.h — the messages between the grader and a device process (grader/device), which holds a device for one submission.
+ *
+ * Theory of operation. One SOCK_SEQPACKET socket. The grader asks, by one struct control_request; the device process answers by
+ * one struct control_reply; neither is ever longer or shorter, and each names its version, what it is about and its number. Bulk
+ * data lies in a memory file that the grader makes, of a size that it chooses and seals: inputs and outputs of the case at hand,
+ * and, at its start, the box, where the device process leaves what a replay added up to. A memory file is handed over with the
+ * request that first needs it.
+ *
+ * The device process is not trusted: it executes what a submission chose. The grader believes no length, index, number or text
+ * of a reply before it has looked at it (tally_unpack, and grader/grade/device.c), copies the box before it looks, waits no longer
+ * than a deadline, and puts nothing into a request that the process might not know: no reference, no seed, no input of another
+ * case. */
+#pragma once
+#include "common/hash.h"
+#include "grader/server/protocol.h"
+#include "grader/server/server.h"
+
+enum {
+    CONTROL_SOCKET = 3, /* descriptors that the device process starts with */
+    CONTROL_CLIENT = 4, /* the connection to the host process; closed where there is none */
+    CONTROL_WINDOW = 5, /* the window of that connection */
+    CONTROL_ARGS = 16,  /* of an entry; buffers of a case */
+    CONTROL_RANGES = 32,
+    CONTROL_KERNELS = 1 << 16,
+    CONTROL_BOX = 4 << 20,  /* bytes at the start of a case's memory file */
+    CONTROL_LOG = 16 << 10, /* bytes of device printf that are handed on, at the end of the box */
+};
+
+enum control_op {
+    CONTROL_OPEN,     /* with a memory file of struct control_kernel, if there are any */
+    CONTROL_READY,    /* serve the host process until it has loaded the object */
+    CONTROL_BUFFERS,  /* with the case's memory file */
+    CONTROL_RECORD,   /* have the host process call the entry */
+    CONTROL_REPLAY,   /* run what was recorded on what lies in the memory file; outputs come back there */
+    CONTROL_ROUND,    /* GPU: the same between two events, outputs left where they are */
+    CONTROL_ROOFLINE, /* GPU: what the device can do */
+    CONTROL_OPS
+};
+
+/* What ptxas said of a kernel; the name's digest stands for a name of any length. */
+struct control_kernel {
+    char name[HASH_HEX + 7];
+    uint32_t registers, spill_bytes;
+};
+
+struct control_open {
+    char device[32]; /* of the table; "gpu" = a real one */
+    uint32_t gpu, workers, kernels, images;
+    uint64_t pool_bytes; /* GPU */
+    char image[4][HASH_HEX + 7];
+};
+
+struct control_buffer {
+    char name[64];
+    uint64_t bytes, offset; /* offset: in the memory file, of a page */
+};
+
+struct control_buffers {
+    uint64_t file_bytes;
+    uint32_t n, pad;
+    struct control_buffer buffer[CONTROL_ARGS];
+};
+
+struct control_record {
+    char entry[256];
+    uint32_t nargs, pad;
+    struct wb_arg args[CONTROL_ARGS];
+};
+
+struct control_range {
+    uint32_t buffer, content; /* enum server_content */
+    uint64_t offset, bytes;
+};
+
+struct control_replay {
+    uint64_t instructions, sample_warps;
+    uint64_t sample_key; /* which blocks are sampled */
+    uint32_t sanitize, timing, ranges, read_back;
+    struct control_range range[CONTROL_RANGES];
+};
+
+struct control_request {
+    uint32_t version, op, serial, pad;
+    double seconds; /* the step may take, on the device process's clock */
+    union {
+        struct control_open open;
+        struct control_buffers buffers;
+        struct control_record record;
+        struct control_replay replay;
+    } u;
+};
+
+struct control_outcome {
+    uint32_t end, state; /* enum server_end, enum wb_call_state */
+    int32_t error, fault;
+    char text[1024], call[32], why[512];
+};
+
+struct control_reply {
+    uint32_t version, op, serial;
+    uint32_t ok; /* 0: `why` says what went wrong; not of the submission's making */
+    char why[512];
+    struct control_outcome outcome;            /* READY, RECORD, REPLAY */
+    uint64_t address[CONTROL_ARGS];            /* BUFFERS */
+    uint32_t launches, writes;                 /* RECORD: launches; other commands that write device memory */
+    uint64_t copied_bytes;                     /* RECORD */
+    double seconds;                            /* REPLAY, ROUND */
+    double bytes_per_second, flops_per_second; /* ROOFLINE */
+    char compiled_by[64];                      /* GPU: who made the machine code */
+    char leaks[256];                           /* RECORD: what the entry did not free */
+    uint32_t log_bytes, tally_bytes;           /* REPLAY: of the box */
+};
+
+/* Changes with the layout of any message, and with the list of counters. */
+static inline uint32_t control_version(void) {
+    return 2u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
+           (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OPS << 28;
+}
