@@ -69,6 +69,7 @@ $(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
 # What runs in the jail is never sanitised: a student's object links with it, and the jail's limits leave no room for shadows.
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
 $(call obj,$(chapter_c)): EXTRA := -Wno-missing-prototypes
+$(call obj,grader/tests/unit/test_driver_numbers.c): EXTRA := -isystem $(CUDA)/include
 
 # Every object depends on the flags that it was compiled with.
 flags_now := $(CC) $(CFLAGS)

@@ -14,8 +14,6 @@
 
 struct gpu_options {
     uint64_t pool_bytes; /* 0 = half of what is free, at most 16 GiB */
-    const char *ptxas;   /* compiles modules for the GPU ahead, where it knows the GPU; NULL = the driver's
-                            compiler does */
 };
 
 struct gpu_info {

@@ -23,7 +23,7 @@ void driver_close(struct driver *d);
 /* "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered". */
 void driver_error(const struct driver *d, int error, char *out, size_t size);
 
-/* Numbers of cuda.h that we use. */
+/* Numbers of cuda.h that we use; test_driver_numbers.c compares each with the toolkit's. */
 enum {
     ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
     ATTRIBUTE_MAX_SHARED_PER_BLOCK = 8,
@@ -45,7 +45,7 @@ enum {
 
     JIT_ERROR_LOG = 5,
     JIT_ERROR_LOG_BYTES = 6,
-    JIT_LINE_INFO = 11, /* CU_JIT_GENERATE_LINE_INFO */
+    JIT_LINE_INFO = 13,
 
     PARAM_BUFFER_POINTER = 1,
     PARAM_BUFFER_SIZE = 2,

@@ -1,49 +1,21 @@
 /* gpu_module.c — modules on a real GPU: PTX out of the fat binary, compiled for the GPU present, and what the
  * PTX says of its kernels' parameters and its variables' first values. */
 #include "grader/server/gpu_internal.h"
-#include "common/file.h"
 #include "grader/sim/ptx/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
 
 /* ---- compiling ---- */
 
-static bool run_ptxas(const struct backend_gpu *g, const char *from, const char *to) {
-    char arch[32];
-    snprintf(arch, sizeof arch, "-arch=sm_%u%u", g->info.cc_major, g->info.cc_minor);
-    int status = -1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        execl(g->options.ptxas, g->options.ptxas, arch, "-lineinfo", from, "-o", to, (char *)NULL);
-        _exit(127);
-    }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/* A cubin for this very GPU. False: ptxas does not know it, or there is none. */
-static bool compile(const struct backend_gpu *g, const char *ptx, size_t n, struct buf *cubin) {
-    char folder[] = "/tmp/warpbook-XXXXXX", from[64], to[64];
-    struct err ignored = {0};
-    if (!g->options.ptxas || !mkdtemp(folder)) return false;
-    snprintf(from, sizeof from, "%s/k.ptx", folder);
-    snprintf(to, sizeof to, "%s/k.cubin", folder);
-    bool ok = file_write(from, ptx, n, &ignored) && run_ptxas(g, from, to) && file_read(to, 64 << 20, cubin, &ignored);
-    dir_remove(folder, &ignored);
-    return ok;
-}
-
-static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *ptx, size_t n, struct err *e) {
-    struct buf cubin = {0};
+/* Machine code that the toolkit's ptxas made for this very GPU where the image holds it; else the driver compiles. */
+static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *machine, const char *ptx,
+                      struct err *e) {
     char log[2048] = "";
-    int error = -1;
-    if (compile(g, ptx, n, &cubin)) error = g->d.cuModuleLoadDataEx(&m->handle, cubin.data, 0, NULL, NULL);
-    buf_free(&cubin);
+    int error = machine ? g->d.cuModuleLoadDataEx(&m->handle, machine, 0, NULL, NULL) : -1;
     g->info.compiled_by = "ptxas, for this GPU";
     if (!error) return 0;
     int options[] = {JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES, JIT_LINE_INFO};
@@ -163,7 +135,10 @@ int gpu_load(struct backend *b, const void *image, size_t size, void **module, s
     int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
     char *text = ptx ? arena_strndup(&m->arena, ptx, n) : NULL; /* ends with a zero, as the driver wants it */
     if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
-    if (!error) error = gpu_fail(g, load_image(g, m, text, n, e));
+    size_t bytes;
+    const char *machine =
+        text_itself ? NULL : ptx_machine_code(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &bytes);
+    if (!error) error = gpu_fail(g, load_image(g, m, machine, text, e));
     m->next = g->modules;
     g->modules = m;
     if (!error) note_variables(g, m);

@@ -26,8 +26,8 @@ enum {
     ENTRY_HEADER = 64,
 };
 
-/* Others are 2 for machine code and 8 for what link-time optimisation reads. */
-enum { KIND_PTX = 1 };
+/* Another is 8, for what link-time optimisation reads. */
+enum { KIND_PTX = 1, KIND_MACHINE = 2 };
 
 /* LZ4: a bare block, written by --compress-mode=speed and by older toolkits. zstd: a frame. An entry may be
  * for one architecture (compute_90a) or one family (compute_100f) only. Known and of no use here: 1 64-bit, 2
@@ -135,26 +135,44 @@ static const char *extract(struct arena *a, const struct entry *x, size_t *n, st
     char *text = arena_alloc(a, bytes + 1);
     if (!packed) memcpy(text, x->payload, bytes);
     else if (!decompress(x, text, e)) return NULL;
-    while (bytes && !text[bytes - 1]) bytes--;
     *n = bytes;
     return text;
 }
 
+/* The entries of a file, or NULL with an error. */
+static const uint8_t *find_entries(const uint8_t *s, size_t size, size_t *bytes, struct err *e) {
+    if (size < FILE_HEADER || little(s + FILE_MAGIC_U32, 4) != MAGIC)
+        return err_set(e, ERR_INPUT, "this is no fat binary: expected its magic number 0x%x", MAGIC), NULL;
+    size_t header = little(s + FILE_HEADER_BYTES_U16, 2);
+    uint64_t announced = little(s + FILE_ENTRIES_BYTES_U64, 8);
+    if (header < FILE_HEADER || header > size || announced > size - header)
+        return err_set(e, ERR_INPUT, "the fat binary is damaged: it announces %llu bytes of entries, and %zu are there",
+                       (unsigned long long)announced, size - FILE_HEADER),
+               NULL;
+    *bytes = announced;
+    return s + header;
+}
+
+const char *ptx_machine_code(struct arena *a, const void *image, size_t size, unsigned sm, size_t *n) {
+    struct err ignored = {0};
+    size_t bytes;
+    const uint8_t *entries = find_entries(image, size, &bytes, &ignored);
+    struct entry x;
+    for (size_t at = 0, end; entries && at < bytes; at = end) {
+        end = read_entry(entries, bytes, at, &x);
+        if (!end) return NULL;
+        if (x.kind == KIND_MACHINE && x.arch == sm) return extract(a, &x, n, &ignored);
+    }
+    return NULL;
+}
+
 const char *ptx_from_fatbin(struct arena *a, const void *image, size_t size, unsigned max_sm, size_t *n,
                             struct err *e) {
-    const uint8_t *s = image;
     struct entry best;
-    if (size < FILE_HEADER || little(s + FILE_MAGIC_U32, 4) != MAGIC) {
-        err_set(e, ERR_INPUT, "this is no fat binary: expected its magic number 0x%x", MAGIC);
-        return NULL;
-    }
-    size_t header = little(s + FILE_HEADER_BYTES_U16, 2);
-    uint64_t bytes = little(s + FILE_ENTRIES_BYTES_U64, 8);
-    if (header < FILE_HEADER || header > size || bytes > size - header) {
-        err_set(e, ERR_INPUT, "the fat binary is damaged: it announces %llu bytes of entries, and %zu are there",
-                (unsigned long long)bytes, size - FILE_HEADER);
-        return NULL;
-    }
-    if (!find_ptx(s + header, bytes, max_sm, &best, e)) return NULL;
-    return extract(a, &best, n, e);
+    size_t bytes;
+    const uint8_t *entries = find_entries(image, size, &bytes, e);
+    if (!entries || !find_ptx(entries, bytes, max_sm, &best, e)) return NULL;
+    const char *text = extract(a, &best, n, e);
+    while (text && *n && !text[*n - 1]) --*n; /* it is padded with zeros */
+    return text;
 }

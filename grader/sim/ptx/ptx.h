@@ -183,3 +183,5 @@ const struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *n
  * zero bytes. With several PTX entries, the highest architecture not above `max_sm` (such as 90) is taken;
  * where all are above, the lowest. Errors tell a fat binary without PTX ("built for a real architecture only") apart. */
 const char *ptx_from_fatbin(struct arena *a, const void *image, size_t size, unsigned max_sm, size_t *n, struct err *e);
+/* The machine code in it for exactly that architecture (such as 90), an ELF file; NULL if there is none. */
+const char *ptx_machine_code(struct arena *a, const void *image, size_t size, unsigned sm, size_t *n);
