@@ -1,5 +1,4 @@
-/* exercise_fill.h — what several chapters' tests share beside exercise.h: bounds on rounding, limits on
- * sectors. */
+/* exercise_fill.h — what several chapters' tests share beside exercise.h: bounds on rounding, limits on sectors. */
 #pragma once
 #include "common/exercise.h"
 
@@ -31,8 +30,7 @@ static inline void ex_many_blocks(double least) {
     ex_at_least("blocks", least, "a block runs on one SM, and a device has many");
 }
 
-/* ---- single-precision matrix products: C (n x m) = A (n x k) * B (k x m), row by row; dim = {n, k, m} ----
- */
+/* ---- single-precision matrix products: C (n x m) = A (n x k) * B (k x m), row by row; dim = {n, k, m} ---- */
 
 static inline size_t ex_gemm_c(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[2]; }
 static inline size_t ex_gemm_a(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[1]; }
@@ -54,10 +52,9 @@ static inline void ex_gemm_reference(const struct ex_case *c, void *const host[]
             for (long j = 0; j < m; j++) out[i * m + j] += (double)a[i * k + l] * b[l * m + j];
 }
 
-/* A sum of k products in any order errs by at most (k + 1) u sum |a b| (Higham, Accuracy and Stability, 3.1);
- * the factors are below 1 in magnitude, so sum |a b| <= k, and about k / 4 in fact. The bound with k / 2
- * leaves room for any order of summation, and a single missing or doubled product (about 0.25) is far above
- * it. */
+/* A sum of k products in any order errs by at most (k + 1) u sum |a b| (Higham, Accuracy and Stability, 3.1); the
+ * factors are below 1 in magnitude, so sum |a b| <= k, and about k / 4 in fact. The bound with k / 2 leaves room for
+ * any order of summation, and a single missing or doubled product (about 0.25) is far above it. */
 static inline double ex_gemm_tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                                        double want) {
     (void)host, (void)arg, (void)index, (void)want;

@@ -1,6 +1,5 @@
-/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas
- * below, and the formulas with the counters: a student whose numbers match has predicted what the simulated
- * GPU counts. */
+/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas below,
+ * and the formulas with the counters: a student whose numbers match has predicted what the simulated GPU counts. */
 #include "common/exercise_fill.h"
 
 enum { N, STEPS };

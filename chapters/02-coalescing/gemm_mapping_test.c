@@ -41,8 +41,7 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32
- * products. */
+/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32 products. */
 START_TEST(sectors_are_shared_by_a_warp) {
     ex_at_most_per("sectors_load", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product", 5.5,
                    "32 products that share an element of A need 1 sector of A and 4 of B");

@@ -1,5 +1,4 @@
-/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a
- * sector. */
+/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a sector. */
 #include "common/exercise_fill.h"
 
 #include <stdlib.h>

@@ -40,10 +40,9 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Limits: an eighth above what the lanes need when packed (4 for a warp of floats). The technique size is a
- * multiple of 32 both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the
- * slack is for versions whose tiles do not fall on such boundaries. Between 4.5 and 32 lies nothing that
- * coalesces. */
+/* Limits: an eighth above what the lanes need when packed (4 for a warp of floats). The technique size is a multiple of
+ * 32 both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the slack is for versions
+ * whose tiles do not fall on such boundaries. Between 4.5 and 32 lies nothing that coalesces. */
 START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(1.125, "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }

@@ -54,8 +54,7 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for
- * one. */
+/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for one. */
 START_TEST(the_tile_is_read_once) {
     ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 32.0, "warp of elements", 1.125,
                    "32 lanes take 32 elements at a time");

@@ -1,5 +1,4 @@
-/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures
- * hit. */
+/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures hit. */
 #include "common/exercise_fill.h"
 
 enum { ROWS, COLS };
@@ -55,8 +54,7 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for
- * one. */
+/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for one. */
 START_TEST(the_tile_is_read_once) {
     ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 128.0, "warp of pixels", 4.5,
                    "32 lanes take 32 pixels at a time, in four pieces at most");

@@ -1,5 +1,4 @@
-/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes.
- */
+/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes. */
 #include "common/exercise_fill.h"
 
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
@@ -95,8 +94,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them.
- */
+/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
 EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
          .timed = {{1 << 26}}, .reference = reference, .bytes = bytes, .flops = flops,

@@ -72,8 +72,7 @@ static void agrees_first(void) {
 START_TEST(blocks_come_to_memory_once) { agrees_first(); }
 END_TEST
 
-/* A version that leaves all of it in global memory has nobody at the shared word, so the first limit is asked
- * again. */
+/* A version that leaves all of it in global memory has nobody at the shared word, so the first limit is asked again. */
 START_TEST(warps_agree_by_shuffles) {
     agrees_first();
     ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
@@ -99,8 +98,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them.
- */
+/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
 EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and what nothing is",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = bytes, .flops = flops,

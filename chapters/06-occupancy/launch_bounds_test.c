@@ -1,5 +1,4 @@
-/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills,
- * occupancy. */
+/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills, occupancy. */
 #include "common/exercise_fill.h"
 
 enum { SIGNALS, LENGTH, FILTERS = 48 };

@@ -1,5 +1,4 @@
-/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels.
- */
+/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels. */
 #include "common/exercise_fill.h"
 
 enum { OUT, X };

@@ -10,8 +10,7 @@ static const double epsilon = 1e-5f;
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 static size_t count_cols(const struct ex_case *c) { return (size_t)c->dim[COLS]; }
 
-/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares.
- */
+/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares. */
 static void fill_x(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double v = c->variant == CONSTANT ? 0.75 : ex_uniform(r, -1, 1);

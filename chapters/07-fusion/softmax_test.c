@@ -30,10 +30,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes
- * (online), at most 4u a term; expf 2 units in the last place; its argument, a difference of up to 90 where
- * the result is not negligible, 90u, three times on the way. Absolutely, what lies below the normal numbers.
- */
+/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes (online), at most
+ * 4u a term; expf 2 units in the last place; its argument, a difference of up to 90 where the result is not negligible,
+ * 90u, three times on the way. Absolutely, what lies below the normal numbers. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index;
     return want * EX_ROUND32 * (4.0 * c->dim[COLS] + 3 * 90 + 16) + 0x1p-125;

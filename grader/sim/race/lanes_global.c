@@ -1,5 +1,4 @@
-/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps of a
- * block.
+/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps of a block.
  *
  * Only memory that the launch may change is looked at (roots.c). Between blocks: each granule (a word; a byte
  * in kernels that access less than words) has, for each worker, the block that wrote it, that read it and

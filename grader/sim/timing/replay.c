@@ -283,8 +283,7 @@ static void issue(struct machine *m, u32 limit) {
     check_barrier(m, slot, limit);
 }
 
-/* Warps that wait at different named barriers wait here for each other for ever: the model has one barrier.
- */
+/* Warps that wait at different named barriers wait here for each other for ever: the model has one barrier. */
 static bool unlock(struct machine *m, u32 limit) {
     for (u32 slot = 0; slot < m->in->resident; slot++)
         if (m->blocks[slot].parked) {

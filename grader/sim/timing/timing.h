@@ -53,8 +53,7 @@ struct time_options {
 bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
                  struct time_estimate *t);
 
-/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces.
- */
+/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces. */
 struct time_cost {
     unsigned launches;
     double seconds, traces;
