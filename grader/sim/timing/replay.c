@@ -296,7 +296,7 @@ static bool unlock(struct machine *m, u32 limit) {
 
 /* ---- the whole ---- */
 
-/* Blocks worth simulating: three rounds of the resident ones, fewer where they are long. */
+/* Blocks worth simulating: four rounds of the resident ones, fewer where they are long. */
 static u32 blocks_to_simulate(const struct replay_input *in) {
     double work = 0;
     for (u32 i = 0; i < in->norder; i++) work += (double)in->trace->blocks[in->order[i]].executed;
