@@ -1,5 +1,5 @@
 /* vector_add_test.c — out[i] = a[i] + b[i], with a grid whose size is given and has nothing to do with n. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { N, BLOCKS };
 

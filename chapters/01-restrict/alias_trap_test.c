@@ -1,5 +1,5 @@
 /* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may be a row of x. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, ROW }; /* ROW: which row of x is the level, where variant is 1 */
 enum { LEVEL, X, RATE };       /* arguments */

@@ -1,5 +1,5 @@
 /* particles_test.c — a chain of springs, given and returned as an array of structures of sixteen floats. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* sum_reduce_test.c — sums of the rows of a matrix in single precision; what is graded is what the adding-up costs. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { ROWS, COLS };
 

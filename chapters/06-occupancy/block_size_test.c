@@ -1,5 +1,5 @@
 /* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded on its occupancy. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, DELAY = 40 };
 enum { OUT, IN }; /* arguments */

@@ -1,5 +1,5 @@
 /* local_array_test.c — medians of seven, exact; graded on where the seven values are kept while they are sorted. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 #include <stdlib.h>
 

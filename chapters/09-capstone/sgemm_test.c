@@ -1,5 +1,5 @@
 /* sgemm_test.c — C = alpha A B + beta C in single precision; scored above all by its speed. */
-#include "common/exercise_fill.h"
+#include "common/exercise_gemm.h"
 
 enum { PLAIN, BETA_ZERO, ALPHA_ZERO }; /* variants */
 
@@ -22,7 +22,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (size_t i = 0; i < ex_gemm_c(c); i++) out[i] = scale * out[i] + (keep == 0 ? 0 : keep * before[i]);
 }
 
-/* The product's bound (exercise_fill.h) times alpha, and three more roundings of values up to alpha k + beta. */
+/* The product's bound (exercise_gemm.h) times alpha, and three more roundings of values up to alpha k + beta. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     double scale = fabs(*(float *)host[6]), keep = fabs(*(float *)host[7]);
     return scale * ex_gemm_tolerance(c, host, arg, index, want) + 3 * EX_ROUND32 * (fabs(want) + keep);

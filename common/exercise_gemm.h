@@ -1,36 +1,7 @@
-/* exercise_fill.h — what several chapters' tests share beside exercise.h: bounds on rounding, limits on sectors. */
+/* exercise_gemm.h — what exercises on single-precision matrix products share: C (n x m) = A (n x k) * B (k x m), row
+ * by row; dim = {n, k, m}; arguments in the order c, a, b, n, k, m. */
 #pragma once
-#include "common/exercise.h"
-
-#include <math.h>
-
-/* Unit roundoffs: the largest relative error of one correctly rounded operation. */
-#define EX_ROUND32 0x1p-24
-#define EX_ROUND64 0x1p-53
-
-/* Sectors that a request may touch: `slack` times what its active lanes and widths need when packed. A plain
- * limit of 4 would refuse float4 (16 sectors, all of them used) and let pass half-empty warps (4 sectors,
- * half of each used). */
-static inline double ex_packed(const char *ideal, const char *requests, double slack) {
-    double n = ex_metric(requests);
-    return n > 0 ? slack * ex_metric(ideal) / n : slack * 4;
-}
-
-static inline void ex_coalesced_loads(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack), reason);
-}
-
-static inline void ex_coalesced_stores(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
-}
-
-/* A guard: a single block, or a few, can do all of the work with few atomics and every byte read once, and
- * leave the other SMs idle. */
-static inline void ex_many_blocks(double least) {
-    ex_at_least("blocks", least, "a block runs on one SM, and a device has many");
-}
-
-/* ---- single-precision matrix products: C (n x m) = A (n x k) * B (k x m), row by row; dim = {n, k, m} ---- */
+#include "common/exercise_limits.h"
 
 static inline size_t ex_gemm_c(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[2]; }
 static inline size_t ex_gemm_a(const struct ex_case *c) { return (size_t)c->dim[0] * c->dim[1]; }
@@ -41,7 +12,22 @@ static inline double ex_gemm_bytes(const struct ex_case *c) {
 static inline double ex_gemm_products(const struct ex_case *c) { return (double)ex_gemm_c(c) * c->dim[1]; }
 static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm_products(c); }
 
-/* Arguments in the order c, a, b. */
+/* All arguments of an entry that does nothing but the product; and the first cases of all of them. */
+/* clang-format off */
+#define EX_GEMM_ARGS                                                                   \
+    {.name = "c", .role = EX_OUT, .type = EX_F32, .count = ex_gemm_c, .shape = {1, 3}}, \
+    {.name = "a", .role = EX_IN, .type = EX_F32, .count = ex_gemm_a, .shape = {1, 2}},  \
+    {.name = "b", .role = EX_IN, .type = EX_F32, .count = ex_gemm_b, .shape = {2, 3}},  \
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},                         \
+    {.name = "k", .role = EX_SCALAR, .type = EX_I32, .dim = 1},                         \
+    {.name = "m", .role = EX_SCALAR, .type = EX_I32, .dim = 2}
+#define EX_GEMM_NEXT_TO_NOTHING                             \
+    {{0, 5, 7}, .label = "no rows: nothing to launch"},     \
+    {{5, 7, 0}, .label = "no columns: nothing to launch"},  \
+    {{5, 0, 7}, .label = "k = 0: C is zero"},               \
+    {{1, 1, 1}, .label = "a single product"}
+/* clang-format on */
+
 static inline void ex_gemm_reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *a = host[1], *b = host[2];
     double *out = want[0];
