@@ -1,4 +1,4 @@
-/* exercise_fusion.h — what exercises share that make one kernel of several which go through n floats element by element. */
+/* exercise_fusion.h — what exercises share that make one kernel of several, each of which goes through n floats. */
 #pragma once
 #include "common/exercise_limits.h"
 

@@ -1,6 +1,6 @@
-/* exercise_limits.h — limits that several chapters' tests set, beside exercise.h: roundoffs for tolerances, and limits on
- * sectors, blocks and atomics with the reasons that are the same everywhere. What exercises on one kind of data share
- * lies beside it: exercise_fusion.h, exercise_gemm.h, exercise_matrix.h, exercise_reduce.h. */
+/* exercise_limits.h — limits that several chapters' tests set, beside exercise.h: roundoffs for tolerances, and limits
+ * on sectors and blocks with the reasons that are the same everywhere. What exercises on one kind of data share lies
+ * beside it: exercise_fusion.h, exercise_gemm.h, exercise_matrix.h, exercise_reduce.h. */
 #pragma once
 #include "common/exercise.h"
 
