@@ -1,5 +1,5 @@
-/* exercise.h — the whole of what a chapter's NAME_test.c sees: how it describes an exercise, and what its Check
- * tests ask of the grader. Adding an exercise is adding files; nothing else is edited.
+/* exercise.h — the interface between a chapter's NAME_test.c and the grader: how it describes an exercise, and what its
+ * Check tests ask of the grader. Adding an exercise is adding files; nothing else is edited.
  *
  * A test file defines static tables (arguments, cases), a reference, a Check suite in two groups, and ends with
  *

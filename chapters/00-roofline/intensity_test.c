@@ -1,7 +1,6 @@
-/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas
- * below, and the formulas with the counters: a student whose numbers match has predicted what the simulated
- * GPU counts. */
-#include "common/exercise_fill.h"
+/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas below,
+ * and the formulas with the counters: a student whose numbers match has predicted what the simulated GPU counts. */
+#include "common/exercise_limits.h"
 
 enum { N, STEPS };
 enum { ANSWERS, Y, X, W };

@@ -1,5 +1,5 @@
 /* vector_add_test.c — out[i] = a[i] + b[i], with a grid whose size is given and has nothing to do with n. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { N, BLOCKS };
 
@@ -51,10 +51,8 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* A thread's set-up (parameters, index, addresses) is about 20 instructions, and one element's share of a
- * loop about
- * 9. With 2^20 elements and 64 blocks a thread has 16 elements or more: 11 to 13. One element a thread: 22.
- */
+/* A thread's set-up (parameters, index, addresses) is about 20 instructions, and one element's share of a loop about 9.
+ * With 2^20 elements and 64 blocks a thread has 16 elements or more: 11 to 13. One element a thread: 22. */
 START_TEST(threads_are_reused) {
     ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 16,
                    "a thread that goes on to its next element does not pay for its set-up again");

@@ -70,8 +70,7 @@ START_TEST(one_store_per_output) {
 }
 END_TEST
 
-/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the factors and
- * C. */
+/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the factors and C. */
 START_TEST(no_reload_of_the_sum) {
     double k = ex_current()->technique_case.dim[INNER];
     ex_at_most_per("thread_loads", outputs(), "output element", 2 * k + 1,
@@ -79,9 +78,8 @@ START_TEST(no_reload_of_the_sum) {
 }
 END_TEST
 
-/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared memory. A
- * tiled product stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there, one a
- * step. */
+/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared memory. A tiled product
+ * stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there, one a step. */
 START_TEST(sum_is_in_a_register) {
     ex_at_most("local_requests", 0, "a sum in local memory is stored at each step, like one in global memory");
     ex_at_most_per("shared_requests_store", steps() / 32, "warp-wide step", 0.25,

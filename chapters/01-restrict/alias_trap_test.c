@@ -1,6 +1,5 @@
-/* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may be a row
- * of x. */
-#include "common/exercise_fill.h"
+/* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may be a row of x. */
+#include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, ROW }; /* ROW: which row of x is the level, where variant is 1 */
 enum { LEVEL, X, RATE };       /* arguments */
@@ -15,8 +14,7 @@ static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, siz
     for (size_t i = 0; i < count; i++) ((float *)data)[i] = (float)ex_uniform(r, 0.1, 0.9);
 }
 
-/* The program's own order: what a step stores in the level is what a later step reads from x, if that is the
- * place. */
+/* The program's own order: what a step stores in the level is what a later step reads from x, if that is the place. */
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     double *level = want[LEVEL], *x = want[X];
     const float *rate = host[RATE];
@@ -29,9 +27,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u, times
- * rate < 1) and the sum (u), and carries the old error on with a factor below 1: at most 3u a step; one more
- * for slack. */
+/* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u, times rate < 1) and
+ * the sum (u), and carries the old error on with a factor below 1: at most 3u a step; one more for slack. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)index, (void)want;
     return arg == RATE ? 0 : 4 * EX_ROUND32 * (c->dim[LENGTH] + 1);

@@ -1,5 +1,5 @@
 /* read_only_test.c — (out_re, out_im)[i] = (re, im)[i] * (rotation[0] + i rotation[1]); nothing overlaps. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t count_rotation(const struct ex_case *c) {

@@ -1,20 +1,10 @@
 /* gemm_mapping_test.c — C = A * B in single precision; what is graded is which index runs along a row. */
-#include "common/exercise_fill.h"
+#include "common/exercise_gemm.h"
 
-static const struct ex_arg args[] = {
-    {.name = "c", .role = EX_OUT, .type = EX_F32, .count = ex_gemm_c, .shape = {1, 3}},
-    {.name = "a", .role = EX_IN, .type = EX_F32, .count = ex_gemm_a, .shape = {1, 2}},
-    {.name = "b", .role = EX_IN, .type = EX_F32, .count = ex_gemm_b, .shape = {2, 3}},
-    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
-    {.name = "k", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
-    {.name = "m", .role = EX_SCALAR, .type = EX_I32, .dim = 2},
-};
+static const struct ex_arg args[] = {EX_GEMM_ARGS};
 
 static const struct ex_case cases[] = {
-    {{0, 5, 7}, .label = "no rows: nothing to launch"},
-    {{5, 7, 0}, .label = "no columns: nothing to launch"},
-    {{5, 0, 7}, .label = "k = 0: C is zero"},
-    {{1, 1, 1}, .label = "a single product"},
+    EX_GEMM_NEXT_TO_NOTHING,
     {{31, 33, 32}, .label = "around a warp"},
     {{33, 31, 34}, .label = "one past a warp"},
     {{7, 129, 67}, .label = "wide"},
@@ -41,8 +31,7 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32
- * products. */
+/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32 products. */
 START_TEST(sectors_are_shared_by_a_warp) {
     ex_at_most_per("sectors_load", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product", 5.5,
                    "32 products that share an element of A need 1 sector of A and 4 of B");

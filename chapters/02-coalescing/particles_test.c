@@ -1,5 +1,5 @@
 /* particles_test.c — a chain of springs, given and returned as an array of structures of sixteen floats. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 #include <stdlib.h>
 
@@ -48,8 +48,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return 24 * EX_ROUND32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
 }
 
-/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads x, v and
- * writes x. */
+/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads x, v and writes x. */
 /* Five members in and four out; nothing but memory on the chip stands against all steps in one kernel. */
 static double bytes(const struct ex_case *c) { return 4.0 * (5 + 4) * c->dim[N]; }
 static double flops(const struct ex_case *c) { return 15.0 * c->dim[N] * c->dim[STEPS]; }

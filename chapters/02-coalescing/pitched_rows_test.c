@@ -1,6 +1,5 @@
-/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a
- * sector. */
-#include "common/exercise_fill.h"
+/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a sector. */
+#include "common/exercise_limits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* vector_loads_test.c — a part of an array is scaled; it starts anywhere, and both ends may be off a 16-byte
  * boundary. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 #include <stdbool.h>
 

@@ -1,21 +1,11 @@
 /* matmul_tiled_test.c — C = A * B in single precision; what is graded is how often an element comes from
  * global memory. */
-#include "common/exercise_fill.h"
+#include "common/exercise_gemm.h"
 
-static const struct ex_arg args[] = {
-    {.name = "c", .role = EX_OUT, .type = EX_F32, .count = ex_gemm_c, .shape = {1, 3}},
-    {.name = "a", .role = EX_IN, .type = EX_F32, .count = ex_gemm_a, .shape = {1, 2}},
-    {.name = "b", .role = EX_IN, .type = EX_F32, .count = ex_gemm_b, .shape = {2, 3}},
-    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
-    {.name = "k", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
-    {.name = "m", .role = EX_SCALAR, .type = EX_I32, .dim = 2},
-};
+static const struct ex_arg args[] = {EX_GEMM_ARGS};
 
 static const struct ex_case cases[] = {
-    {{0, 5, 7}, .label = "no rows: nothing to launch"},
-    {{5, 7, 0}, .label = "no columns: nothing to launch"},
-    {{5, 0, 7}, .label = "k = 0: C is zero"},
-    {{1, 1, 1}, .label = "a single product"},
+    EX_GEMM_NEXT_TO_NOTHING,
     {{32, 32, 32}, .label = "one tile"},
     {{31, 33, 32}, .label = "around a tile"},
     {{33, 31, 34}, .label = "one past a tile"},

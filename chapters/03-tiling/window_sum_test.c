@@ -1,6 +1,5 @@
-/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an element is
- * loaded. */
-#include "common/exercise_fill.h"
+/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an element is loaded. */
+#include "common/exercise_limits.h"
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 

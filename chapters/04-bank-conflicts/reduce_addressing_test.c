@@ -1,6 +1,6 @@
 /* reduce_addressing_test.c — sums of groups of 256 integers; what is graded are the banks and the branches of
  * the tree. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { GROUP = 256 };
 

@@ -1,36 +1,10 @@
 /* swizzle_test.c — a transpose whose tile has neither conflicts nor padding. */
-#include "common/exercise_fill.h"
+#include "common/exercise_matrix.h"
 
-enum { ROWS, COLS };
-
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
-
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    const int32_t *in = host[1];
-    int64_t *out = want[0];
-    long rows = c->dim[ROWS], cols = c->dim[COLS];
-    for (long row = 0; row < rows; row++)
-        for (long col = 0; col < cols; col++) out[col * rows + row] = in[row * cols + col];
-}
-
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-
-static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count, .shape = {COLS + 1, ROWS + 1}},
-    {.name = "in", .role = EX_IN, .type = EX_I32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
-    {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
-};
+static const struct ex_arg args[] = {EX_TRANSPOSE_ARGS(EX_I32)};
 
 static const struct ex_case cases[] = {
-    {{0, 9}, .label = "no rows: nothing to launch"},
-    {{9, 0}, .label = "no columns: nothing to launch"},
-    {{1, 1}, .label = "one element"},
-    {{1, 67}, .label = "a single row"},
-    {{67, 1}, .label = "a single column"},
-    {{31, 33}, .label = "around a tile"},
-    {{33, 31}, .label = "around a tile, other way round"},
-    {{32, 32}, .label = "one tile"},
+    EX_TRANSPOSE_AROUND_A_TILE,
     {{64, 96}, .label = "whole tiles, not square"},
     {{127, 61}, .label = "prime sizes"},
     {{129, 65}, .label = "one past powers of two"},
@@ -53,18 +27,10 @@ START_TEST(no_conflicts_and_no_padding) {
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(1.125, "the way through shared memory is there so that rows of `out` are written as rows");
-}
+START_TEST(accesses_are_coalesced) { ex_transpose_is_coalesced(); }
 END_TEST
 
-/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for
- * one. */
-START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 32.0, "warp of elements", 1.125,
-                   "32 lanes take 32 elements at a time");
-}
+START_TEST(the_tile_is_read_once) { ex_transpose_reads_the_tile_once(); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -76,5 +42,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(swizzle, .chapter = "04-bank-conflicts", .title = "No conflicts, no padding", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 512}},
-         .timed = {{2048, 2048}}, .reference = reference, .bytes = bytes,
+         .timed = {{2048, 2048}}, .reference = ex_transpose_i32, .bytes = ex_transpose_bytes,
          .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-tile");

@@ -1,38 +1,17 @@
-/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures
- * hit. */
-#include "common/exercise_fill.h"
+/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures hit. */
+#include "common/exercise_matrix.h"
 
-enum { ROWS, COLS };
-
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS] * 4; }
-
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    const float *in = host[1];
-    double *out = want[0];
-    long rows = c->dim[ROWS], cols = c->dim[COLS];
-    for (long row = 0; row < rows; row++)
-        for (long col = 0; col < cols; col++)
-            for (int f = 0; f < 4; f++) out[(col * rows + row) * 4 + f] = in[(row * cols + col) * 4 + f];
-}
-
+static size_t count(const struct ex_case *c) { return 4 * ex_matrix_count(c); }
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
-    {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
-    {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
+    EX_MATRIX_SIZES,
 };
 
 static const struct ex_case cases[] = {
-    {{0, 9}, .label = "no rows: nothing to launch"},
-    {{9, 0}, .label = "no columns: nothing to launch"},
-    {{1, 1}, .label = "one element"},
-    {{1, 67}, .label = "a single row"},
-    {{67, 1}, .label = "a single column"},
-    {{31, 33}, .label = "around a tile"},
-    {{33, 31}, .label = "around a tile, other way round"},
-    {{32, 32}, .label = "one tile"},
+    EX_TRANSPOSE_AROUND_A_TILE,
     {{64, 96}, .label = "whole tiles, not square"},
     {{127, 61}, .label = "prime sizes"},
     {{129, 65}, .label = "one past powers of two"},
@@ -49,14 +28,10 @@ START_TEST(no_bank_conflicts) {
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(1.125, "the way through shared memory is there so that rows of `out` are written as rows");
-}
+START_TEST(accesses_are_coalesced) { ex_transpose_is_coalesced(); }
 END_TEST
 
-/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for
- * one. */
+/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for one. */
 START_TEST(the_tile_is_read_once) {
     ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 128.0, "warp of pixels", 4.5,
                    "32 lanes take 32 pixels at a time, in four pieces at most");
@@ -72,5 +47,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 256}},
-         .timed = {{1024, 1024}}, .reference = reference, .bytes = bytes,
+         .timed = {{1024, 1024}}, .reference = ex_transpose_4f32, .bytes = bytes,
          .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-members");

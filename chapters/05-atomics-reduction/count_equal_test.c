@@ -1,14 +1,8 @@
-/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes.
- */
-#include "common/exercise_fill.h"
+/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes. */
+#include "common/exercise_reduce.h"
 
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t one(const struct ex_case *c) {
-    (void)c;
-    return 1;
-}
 /* Of either sign, another one for each size. */
 static int32_t wanted(const struct ex_case *c) { return (int32_t)(c->dim[0] % 13) - 6; }
 static double value(const struct ex_case *c, struct ex_rng *r) {
@@ -30,12 +24,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (long i = 0; i < c->dim[0]; i++) *out += data[i] == wanted(c);
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * count(c); }
-static double flops(const struct ex_case *c) { return count(c); }
-
 static const struct ex_arg args[] = {
-    {.name = "count", .role = EX_OUT, .type = EX_I32, .count = one},
-    {.name = "data", .role = EX_IN, .type = EX_I32, .count = count, .fill = fill},
+    {.name = "count", .role = EX_OUT, .type = EX_I32, .count = ex_reduce_result},
+    {.name = "data", .role = EX_IN, .type = EX_I32, .count = ex_reduce_count, .fill = fill},
     {.name = "value", .role = EX_SCALAR, .type = EX_I32, .value = value},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
 };
@@ -56,32 +47,23 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
-
-/* One atomic for 256 elements or more. A naive atomicAdd(count, 1) is aggregated by today's compilers to one
+/* A naive atomicAdd(count, 1) is aggregated by today's compilers to one
  * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal element. */
 static void adds_up_first(void) {
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                   "a block of 256 or more adds up what it has found and comes to the counter once");
+    ex_blocks_reduce_first("a block of 256 or more adds up what it has found and comes to the counter once");
 }
 
 START_TEST(blocks_come_to_memory_once) { adds_up_first(); }
 END_TEST
 
-/* The same crowd at a counter in shared memory is faster, not free. A version that leaves all of it in global
- * memory has nobody there, so the first limit is asked again. */
 START_TEST(warps_come_to_shared_memory_once) {
     adds_up_first();
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
-                   "the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory");
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
-                   "the warps of a block meet once or twice; a tree in shared memory meets at each level");
-    ex_at_most_per("shared_requests_load", elements() / 256, "256 elements", 20,
-                   "one word a warp goes through shared memory");
+    ex_warps_reduce_first("the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory",
+                          "the warps of a block meet once or twice; a tree in shared memory meets at each level");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements"); }
+START_TEST(reads_are_coalesced) { ex_reduce_reads_are_coalesced(); }
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(8); }
@@ -95,9 +77,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them.
- */
+/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
 EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
-         .timed = {{1 << 26}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
          .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-global");

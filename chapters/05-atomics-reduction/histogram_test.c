@@ -1,5 +1,5 @@
 /* histogram_test.c — counts of the 256 values of a byte, for data of several kinds; graded on skewed data. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { UNIFORM, SKEWED, CONSTANT, RAMP }; /* variants */
 

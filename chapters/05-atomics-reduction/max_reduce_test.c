@@ -1,13 +1,7 @@
 /* max_reduce_test.c — the largest of n floats, exactly; data of one sign, of both, with infinities. */
-#include "common/exercise_fill.h"
+#include "common/exercise_reduce.h"
 
 enum { BOTH, NEGATIVE, POSITIVE, LAST, FIRST, ALL_MINUS_INFINITY, TINY, MINUS_ZERO, PLUS_INFINITY };
-
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static size_t one(const struct ex_case *c) {
-    (void)c;
-    return 1;
-}
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
@@ -31,12 +25,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         if (in[i] > *out) *out = in[i];
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * count(c); }
-static double flops(const struct ex_case *c) { return count(c); }
-
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = one},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_reduce_result},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = ex_reduce_count, .fill = fill},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
 };
 
@@ -62,30 +53,21 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
-
 static void agrees_first(void) {
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                   "a block of 256 or more finds its own largest and comes to the result once");
+    ex_blocks_reduce_first("a block of 256 or more finds its own largest and comes to the result once");
 }
 
 START_TEST(blocks_come_to_memory_once) { agrees_first(); }
 END_TEST
 
-/* A version that leaves all of it in global memory has nobody at the shared word, so the first limit is asked
- * again. */
 START_TEST(warps_agree_by_shuffles) {
     agrees_first();
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
-                   "the lanes of a warp can find their largest by shuffles before anybody goes to memory");
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
-                   "the warps of a block meet once, when each has its largest");
-    ex_at_most_per("shared_requests_load", elements() / 256, "256 elements", 20,
-                   "one word a warp goes through shared memory");
+    ex_warps_reduce_first("the lanes of a warp can find their largest by shuffles before anybody goes to memory",
+                          "the warps of a block meet once, when each has its largest");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements"); }
+START_TEST(reads_are_coalesced) { ex_reduce_reads_are_coalesced(); }
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(8); }
@@ -99,9 +81,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them.
- */
+/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
 EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and what nothing is",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-atomics");
+         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes,
+         .flops = ex_reduce_flops, .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests,
+         .baseline = "1-atomics");

@@ -1,6 +1,5 @@
-/* sum_reduce_test.c — sums of the rows of a matrix in single precision; what is graded is what the adding-up
- * costs. */
-#include "common/exercise_fill.h"
+/* sum_reduce_test.c — sums of the rows of a matrix in single precision; what is graded is what the adding-up costs. */
+#include "common/exercise_limits.h"
 
 enum { ROWS, COLS };
 
@@ -55,9 +54,8 @@ END_TEST
 
 static double technique_rows(void) { return rows(&ex_current()->technique_case); }
 
-/* With shuffles: 5 a warp, one barrier for 8 warps, 8 words through shared memory. With a tree over 256
- * threads: 9 barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no barrier and no
- * shared memory. */
+/* With shuffles: 5 a warp, one barrier for 8 warps, 8 words through shared memory. With a tree over 256 threads: 9
+ * barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no barrier and no shared memory. */
 START_TEST(warps_add_up_by_shuffles) {
     ex_at_least_per("shuffles", technique_rows(), "row", 5, "five rounds of shuffles add up 32 lanes without memory");
     ex_at_most_per("barriers", technique_rows(), "row", 16, "the warps of a block meet once, when each has its sum");

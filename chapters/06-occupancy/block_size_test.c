@@ -1,6 +1,5 @@
-/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded on its
- * occupancy. */
-#include "common/exercise_fill.h"
+/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded on its occupancy. */
+#include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, DELAY = 40 };
 enum { OUT, IN }; /* arguments */
@@ -20,8 +19,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u + ... = 4u.
- */
+/* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u + ... = 4u. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)index, (void)want;
     return arg == IN && c->variant != IN_PLACE ? 0 : 4 * EX_ROUND32;
@@ -97,8 +95,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 16 632 warps, 126 for each of an H200's 132 SMs: three rounds of 42, where 40 or 32 warps need four.
- */
+/* Timed: 16 632 warps, 126 for each of an H200's 132 SMs: three rounds of 42, where 40 or 32 warps need four. */
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{2048, 64}},
          .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,

@@ -1,6 +1,5 @@
-/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills,
- * occupancy. */
-#include "common/exercise_fill.h"
+/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills, occupancy. */
+#include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, FILTERS = 48 };
 
@@ -19,7 +18,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
                 out[f * signals + s] += (double)in[j * signals + s] * gain[j * FILTERS + f];
 }
 
-/* A sum of `length` products below 1, as in a matrix product: (k + 1) u (k / 2 + 1), see exercise_fill.h. */
+/* A sum of `length` products below 1, as in a matrix product: (k + 1) u (k / 2 + 1), see exercise_gemm.h. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return (c->dim[LENGTH] + 1) * EX_ROUND32 * (c->dim[LENGTH] / 2.0 + 1);

@@ -1,6 +1,5 @@
-/* local_array_test.c — medians of seven, exact; graded on where the seven values are kept while they are
- * sorted. */
-#include "common/exercise_fill.h"
+/* local_array_test.c — medians of seven, exact; graded on where the seven values are kept while they are sorted. */
+#include "common/exercise_limits.h"
 
 #include <stdlib.h>
 
@@ -69,16 +68,14 @@ START_TEST(nothing_in_local_memory) {
 }
 END_TEST
 
-/* The ends of the array, and of a block's tile, are some warps' only reasons to part: at most one warp of
- * eight. */
+/* The ends of the array, and of a block's tile, are some warps' only reasons to part: at most one warp of eight. */
 START_TEST(no_branch_on_the_data) {
     ex_at_most_per("divergent_branches", outputs() / 32, "warp of outputs", 0.5,
                    "lanes that each look for their own place wait for one another; fixed pairs need no branch");
 }
 END_TEST
 
-/* An array in shared memory would do without local memory, too; a tile of the input in shared memory costs 8
- * to 9. */
+/* An array in shared memory would do without local memory, too; a tile of the input in shared memory costs 8 to 9. */
 START_TEST(sorted_in_registers) {
     ex_at_most_per("shared_requests", outputs() / 32, "warp of outputs", 12,
                    "sorting in shared memory replaces one memory by another");

@@ -1,5 +1,5 @@
 /* shared_budget_test.c — a look-up table that needs more shared memory than a block has without asking. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { N, ENTRIES };
 

@@ -1,15 +1,9 @@
-/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels.
- */
-#include "common/exercise_fill.h"
+/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels. */
+#include "common/exercise_fusion.h"
 
 enum { OUT, X };
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static int out_is_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
-static double factor(const struct ex_case *c, struct ex_rng *r) {
-    (void)c;
-    return (float)ex_uniform(r, -3, 3);
-}
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[X];
@@ -27,14 +21,14 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return arg == X && c->variant != 1 ? 0 : 9 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c); }
+static double bytes(const struct ex_case *c) { return 8.0 * ex_fusion_count(c); }
+static double flops(const struct ex_case *c) { return 2.0 * ex_fusion_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .alias = out_is_x},
-    {.name = "x", .role = EX_INOUT, .type = EX_F32, .count = count},
-    {.name = "a", .role = EX_SCALAR, .type = EX_F32, .value = factor},
-    {.name = "b", .role = EX_SCALAR, .type = EX_F32, .value = factor},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_fusion_count, .alias = out_is_x},
+    {.name = "x", .role = EX_INOUT, .type = EX_F32, .count = ex_fusion_count},
+    {.name = "a", .role = EX_SCALAR, .type = EX_F32, .value = ex_fusion_factor},
+    {.name = "b", .role = EX_SCALAR, .type = EX_F32, .value = ex_fusion_factor},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
 };
 
@@ -52,20 +46,12 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
-
 START_TEST(one_kernel) {
     ex_at_most("launches", 1, "a value that is in a register can be scaled, shifted and cut off there");
 }
 END_TEST
 
-START_TEST(once_in_once_out) {
-    ex_at_most_per("thread_loads", elements(), "element", 1, "x is read once");
-    ex_at_most_per("thread_stores", elements(), "element", 1, "the result is stored once");
-    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
-    ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
-    ex_at_most("shared_requests", 0, "what one thread loads, changes and stores can stay in its registers");
-}
+START_TEST(once_in_once_out) { ex_fusion_keeps_registers(1, "x is read once", "the result is stored once"); }
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(8); }

@@ -1,17 +1,12 @@
 /* layer_norm_test.c — layer normalisation of x + residual; graded on what is read how often. */
-#include "common/exercise_fill.h"
+#include "common/exercise_matrix.h"
 
-enum { ROWS, COLS };
 enum { OUT, X, RESIDUAL, GAMMA, BETA };
 enum { PLAIN, OFFSET, CONSTANT }; /* variants */
 
 static const double epsilon = 1e-5f;
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
-static size_t count_cols(const struct ex_case *c) { return (size_t)c->dim[COLS]; }
-
-/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares.
- */
+/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares. */
 static void fill_x(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double v = c->variant == CONSTANT ? 0.75 : ex_uniform(r, -1, 1);
@@ -29,7 +24,7 @@ struct row {
 };
 
 static struct row measure(const struct ex_case *c, void *const host[], long r) {
-    long cols = c->dim[COLS];
+    long cols = c->dim[EX_COLS];
     const float *x = (float *)host[X] + r * cols, *residual = (float *)host[RESIDUAL] + r * cols;
     struct row row = {0};
     double squares = 0;
@@ -44,8 +39,8 @@ static struct row measure(const struct ex_case *c, void *const host[], long r) {
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[X], *residual = host[RESIDUAL], *gamma = host[GAMMA], *beta = host[BETA];
     double *out = want[OUT];
-    long cols = c->dim[COLS];
-    for (long r = 0; r < c->dim[ROWS]; r++) {
+    long cols = c->dim[EX_COLS];
+    for (long r = 0; r < c->dim[EX_ROWS]; r++) {
         struct row row = measure(c, host, r);
         for (long i = 0; i < cols; i++) {
             double h = (double)x[r * cols + i] + residual[r * cols + i];
@@ -60,7 +55,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     static struct row row; /* of the row that `index` is in; recomputed at its first element */
     (void)arg;
-    size_t cols = count_cols(c);
+    size_t cols = ex_matrix_cols(c);
     if (index % cols == 0) row = measure(c, host, (long)(index / cols));
     double gamma = fabs(((float *)host[GAMMA])[index % cols]), beta = fabs(((float *)host[BETA])[index % cols]);
     double sum = ((double)cols / 32 + 10) * EX_ROUND32,
@@ -68,22 +63,21 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return gamma * absolute + 2 * sum * (fabs(want) + beta) + 8 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 12.0 * count(c) + 8.0 * count_cols(c); }
-static double flops(const struct ex_case *c) { return 8.0 * count(c); }
+static double bytes(const struct ex_case *c) { return 12.0 * ex_matrix_count(c) + 8.0 * ex_matrix_cols(c); }
+static double flops(const struct ex_case *c) { return 8.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "x", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill_x, .shape = {ROWS + 1, COLS + 1}},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
+    {.name = "x", .role = EX_IN, .type = EX_F32, .count = ex_matrix_count, .fill = fill_x, .shape = EX_BY_ROWS},
     {.name = "residual",
      .role = EX_IN,
      .type = EX_F32,
-     .count = count,
+     .count = ex_matrix_count,
      .fill = fill_residual,
-     .shape = {ROWS + 1, COLS + 1}},
-    {.name = "gamma", .role = EX_IN, .type = EX_F32, .count = count_cols},
-    {.name = "beta", .role = EX_IN, .type = EX_F32, .count = count_cols},
-    {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
-    {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
+     .shape = EX_BY_ROWS},
+    {.name = "gamma", .role = EX_IN, .type = EX_F32, .count = ex_matrix_cols},
+    {.name = "beta", .role = EX_IN, .type = EX_F32, .count = ex_matrix_cols},
+    EX_MATRIX_SIZES,
 };
 
 static const struct ex_case cases[] = {
@@ -102,16 +96,11 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
-
 /* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four kernels: 7,
  * and 2 stored. */
 START_TEST(everything_is_read_once) {
-    ex_at_most("launches", 1, "a row is a block's business from beginning to end");
-    ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 4.25,
-                   "x, residual, gamma and beta, and nothing a second time");
-    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625, "only the result is stored");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_rows_stay_on_the_chip(4.25, "x, residual, gamma and beta, and nothing a second time",
+                             "only the result is stored");
 }
 END_TEST
 

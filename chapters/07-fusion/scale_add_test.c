@@ -1,11 +1,5 @@
 /* scale_add_test.c — out = a * x + y; graded on what moves between the kernels. */
-#include "common/exercise_fill.h"
-
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static double factor(const struct ex_case *c, struct ex_rng *r) {
-    (void)c;
-    return (float)ex_uniform(r, -3, 3);
-}
+#include "common/exercise_fusion.h"
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *x = host[1], *y = host[2];
@@ -19,14 +13,14 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return 7 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 12.0 * count(c); }
-static double flops(const struct ex_case *c) { return 2.0 * count(c); }
+static double bytes(const struct ex_case *c) { return 12.0 * ex_fusion_count(c); }
+static double flops(const struct ex_case *c) { return 2.0 * ex_fusion_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
-    {.name = "x", .role = EX_IN, .type = EX_F32, .count = count},
-    {.name = "y", .role = EX_IN, .type = EX_F32, .count = count},
-    {.name = "a", .role = EX_SCALAR, .type = EX_F32, .value = factor},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_fusion_count},
+    {.name = "x", .role = EX_IN, .type = EX_F32, .count = ex_fusion_count},
+    {.name = "y", .role = EX_IN, .type = EX_F32, .count = ex_fusion_count},
+    {.name = "a", .role = EX_SCALAR, .type = EX_F32, .value = ex_fusion_factor},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
 };
 
@@ -43,18 +37,10 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
-
 START_TEST(one_kernel) { ex_at_most("launches", 1, "what a kernel has computed can be used in the same kernel"); }
 END_TEST
 
-START_TEST(nothing_in_between) {
-    ex_at_most_per("thread_loads", elements(), "element", 2, "x and y are read once");
-    ex_at_most_per("thread_stores", elements(), "element", 1, "only the result is stored");
-    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
-    ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
-    ex_at_most("shared_requests", 0, "what one thread loads, changes and stores can stay in its registers");
-}
+START_TEST(nothing_in_between) { ex_fusion_keeps_registers(2, "x and y are read once", "only the result is stored"); }
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(8); }

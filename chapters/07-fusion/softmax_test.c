@@ -1,15 +1,12 @@
 /* softmax_test.c — softmax of the rows of a matrix; graded on how often a row is read. */
-#include "common/exercise_fill.h"
+#include "common/exercise_matrix.h"
 
-enum { ROWS, COLS };
 enum { PLAIN, LARGE, EQUAL, RISING, FALLING, BELOW }; /* variants */
-
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
     for (size_t i = 0; i < count; i++) {
-        double column = (double)(i % (size_t)c->dim[COLS]);
+        double column = (double)(i % (size_t)c->dim[EX_COLS]);
         x[i] = (float)(c->variant == EQUAL   ? 7
                        : c->variant == LARGE ? ex_uniform(r, -1000, 1000)
                                              : ex_uniform(r, -5, 5));
@@ -20,8 +17,8 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    long cols = c->dim[COLS];
-    for (long r = 0; r < c->dim[ROWS]; r++) {
+    long cols = c->dim[EX_COLS];
+    for (long r = 0; r < c->dim[EX_ROWS]; r++) {
         const float *in = (float *)host[1] + r * cols;
         double *out = (double *)want[0] + r * cols, most = -INFINITY, sum = 0;
         for (long i = 0; i < cols; i++) most = fmax(most, in[i]);
@@ -30,23 +27,21 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes
- * (online), at most 4u a term; expf 2 units in the last place; its argument, a difference of up to 90 where
- * the result is not negligible, 90u, three times on the way. Absolutely, what lies below the normal numbers.
- */
+/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes (online), at most
+ * 4u a term; expf 2 units in the last place; its argument, a difference of up to 90 where the result is not negligible,
+ * 90u, three times on the way. Absolutely, what lies below the normal numbers. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index;
-    return want * EX_ROUND32 * (4.0 * c->dim[COLS] + 3 * 90 + 16) + 0x1p-125;
+    return want * EX_ROUND32 * (4.0 * c->dim[EX_COLS] + 3 * 90 + 16) + 0x1p-125;
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static double flops(const struct ex_case *c) { return 4.0 * count(c); }
+static double bytes(const struct ex_case *c) { return 8.0 * ex_matrix_count(c); }
+static double flops(const struct ex_case *c) { return 4.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .fill = fill, .shape = {ROWS + 1, COLS + 1}},
-    {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
-    {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = ex_matrix_count, .fill = fill, .shape = EX_BY_ROWS},
+    EX_MATRIX_SIZES,
 };
 
 static const struct ex_case cases[] = {
@@ -68,17 +63,11 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
-
 /* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that finds
  * maximum and sum and the one that divides. Sectors are counted, since vectors would load four elements at
  * once. Three passes: 3; online, with a second read: 2. */
 START_TEST(a_row_is_read_once) {
-    ex_at_most("launches", 1, "a row is a block's business from beginning to end");
-    ex_at_most_per("sectors_load", elements() / 8, "sector of the matrix", 1.0625,
-                   "a row that stays on the chip is read once");
-    ex_at_most_per("sectors_store", elements() / 8, "sector of the matrix", 1.0625, "the result is written once");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_rows_stay_on_the_chip(1.0625, "a row that stays on the chip is read once", "the result is written once");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* convolution_test.c — a one-dimensional convolution; graded on where the filter is read. */
-#include "common/exercise_fill.h"
+#include "common/exercise_limits.h"
 
 enum { N, RADIUS };
 
@@ -17,7 +17,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* A sum of `taps` products below 1: (taps + 1) u taps / 2, see exercise_fill.h. */
+/* A sum of `taps` products below 1: (taps + 1) u taps / 2, see exercise_gemm.h. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return (taps(c) + 1.0) * EX_ROUND32 * (taps(c) / 2.0 + 1);

@@ -1,5 +1,5 @@
 /* sgemm_test.c — C = alpha A B + beta C in single precision; scored above all by its speed. */
-#include "common/exercise_fill.h"
+#include "common/exercise_gemm.h"
 
 enum { PLAIN, BETA_ZERO, ALPHA_ZERO }; /* variants */
 
@@ -22,8 +22,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (size_t i = 0; i < ex_gemm_c(c); i++) out[i] = scale * out[i] + (keep == 0 ? 0 : keep * before[i]);
 }
 
-/* The product's bound (exercise_fill.h) times alpha, and three more roundings of values up to alpha k + beta.
- */
+/* The product's bound (exercise_gemm.h) times alpha, and three more roundings of values up to alpha k + beta. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
     double scale = fabs(*(float *)host[6]), keep = fabs(*(float *)host[7]);
     return scale * ex_gemm_tolerance(c, host, arg, index, want) + 3 * EX_ROUND32 * (fabs(want) + keep);
@@ -97,11 +96,10 @@ START_TEST(no_turns_at_the_banks) {
 }
 END_TEST
 
-/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or more: 8
- * warps, 8 pieces and one more for a tile of 128 x 128 (256 threads), k = 64. With one buffer, twice as many.
- * (One buffer of pieces that are 16 deep has as many barriers and as many bytes as two of 8: no counter tells
- * them apart, the time does, by a third.)
- */
+/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or more: 8 warps, 8
+ * pieces and one more for a tile of 128 x 128 (256 threads), k = 64. With one buffer, twice as many. (One buffer of
+ * pieces that are 16 deep has as many barriers and as many bytes as two of 8: no counter tells them apart, the time
+ * does, by a third.) */
 START_TEST(one_barrier_a_piece) {
     uses_tiles();
     const struct ex_case *c = &ex_current()->technique_case;
@@ -120,9 +118,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards; /* the naive version does nothing right that could be lost */
 }
 
-/* Timed: 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that what is compared is the
- * kernel and not the last wave; k is long enough that C (8 us in and out) is little beside the arithmetic
- * (132 us). */
+/* Timed: 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that what is compared is the kernel and not
+ * the last wave; k is long enough that C (8 us in and out) is little beside the arithmetic (132 us). */
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args, .nargs = EX_COUNT(args),
          .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,

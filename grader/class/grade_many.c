@@ -1,4 +1,4 @@
-/* many.c — see many.h. */
+/* grade_many.c — see grade_many.h. */
 #include "grader/class/grade_many.h"
 #include "common/file.h"
 #include "grader/book/book.h"

@@ -1,4 +1,5 @@
-/* many.h — grades many files, several at a time, each in a process of its own; results come in the order given. */
+/* grade_many.h — grades many files, several at a time, each in a process of its own; results come in the order
+ * given. */
 #pragma once
 #include "grader/grade/grade.h"
 

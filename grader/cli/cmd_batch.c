@@ -3,9 +3,8 @@
  * student's folder or archive, an exercise's file is looked for as NN-slug/NAME.cu, chapters/NN-slug/NAME.cu,
  * or NAME.cu; in archives, one folder round it all is fine too.
  *
- * Students name folders and files, and may plant links: nothing is followed out of the folder, only regular
- * files are read (intake.h), names are escaped in every output. The gradebook has a row for each student and
- * exercise. */
+ * Students name folders and files, and may plant links: nothing is followed out of the folder, only regular files are
+ * read (intake.h), names are escaped in every output. The gradebook has a row for each student and exercise. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"

@@ -13,8 +13,7 @@ struct carry {
     unsigned built, failed;
 };
 
-/* Registers for every architecture of the device table: the model wants those of the GPU that will be there.
- */
+/* Registers for every architecture of the device table: the model wants those of the GPU that will be there. */
 static void registers(const struct build *b) {
     unsigned done[16], n = 0;
     for (unsigned i = 0; device_at(i); i++) {

@@ -1,13 +1,13 @@
-/* gpu_report.c — grader gpu-report DIR: everything that has a GPU as its subject, in one run under eight
- * minutes.
+/* gpu_report.c — grader gpu-report DIR: everything that has a GPU as its subject, in one run under eight minutes.
  *
- *   correctness of the model answers on the GPU · times of every step of every ladder, against the model
- * answer · the same times modelled · the vendor's libraries · counters against Nsight Compute's where `ncu`
- * works
+ *   correctness of the model answers on the GPU
+ *   times of every step of every ladder, against the model answer
+ *   the same times modelled
+ *   the vendor's libraries
+ *   counters against Nsight Compute's, where `ncu` works
  *
- * Writes DIR/report.md and DIR/report.json, anew after every exercise. Each part has a share of the time, and
- * what an earlier one leaves over. What could not be done is said there, with the reason, and the rest goes
- * on. */
+ * Writes DIR/report.md and DIR/report.json, anew after every exercise. Each part has a share of the time, and what an
+ * earlier one leaves over. What could not be done is said there, with the reason, and the rest goes on. */
 #include "grader/cli/gpu_report.h"
 #include "common/file.h"
 #include "grader/cli/commands.h"

@@ -238,8 +238,7 @@ static void counters(struct report *r) {
 }
 
 const struct report_part *gpu_report_parts(unsigned *n) {
-    /* Counters come early, since where ncu does not work the times have theirs; libraries want the answers'
-     * times. */
+    /* Counters come early, since where ncu does not work the times have theirs; libraries want the answers' times. */
     static const struct report_part parts[] = {
         {"Correctness of the model answers", "| exercise | cases that pass | first failure |\n|---|---|---|\n", 70,
          correctness},

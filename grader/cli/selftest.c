@@ -1,6 +1,5 @@
-/* selftest.c — grader selftest --device gpu: is this machine fit to measure? Every model answer is timed
- * against itself; the interval of the ratio must contain 1.00, or the clock or the method is not to be
- * trusted. */
+/* selftest.c — grader selftest --device gpu: is this machine fit to measure? Every model answer is timed against
+ * itself; the interval of the ratio must contain 1.00, or the clock or the method is not to be trusted. */
 #include "grader/cli/commands.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/speed_gpu.h"

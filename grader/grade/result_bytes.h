@@ -1,4 +1,4 @@
-/* pack.h — a result as bytes, to pass from one process of the grader to another. Not a file format. */
+/* result_bytes.h — a result as bytes, to pass from one process of the grader to another. Not a file format. */
 #pragma once
 #include "grader/grade/result.h"
 

@@ -179,8 +179,7 @@ static bool write_proc(pid_t pid, const char *name, const char *text) {
     return ok;
 }
 
-/* Root maps a second, powerless id for the program; others (and root in a small container) have only their
- * own. */
+/* Root maps a second, powerless id for the program; others (and root in a small container) have only their own. */
 static bool write_maps(pid_t pid, bool own_uid) {
     char uid[64], gid[64];
     if (!own_uid)

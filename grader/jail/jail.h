@@ -114,8 +114,7 @@ bool jail_probe(struct err *e);
 const char *jail_tier(void);
 
 enum jail_tier { JAIL_NAMESPACES, JAIL_LANDLOCK, JAIL_NONE };
-/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes.
- */
+/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes. */
 void jail_choose(enum jail_tier t);
 enum jail_tier jail_tier_now(void);
 /* Put every later jail into control groups, where these can be made; jail_probe decides it. */

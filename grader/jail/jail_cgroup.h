@@ -1,6 +1,5 @@
-/* jail_cgroup.h — control groups around a jail, where this user may make them: limits on the sum over its
- * processes, which rlimits cannot hold. Version 1 (a folder for pids, one for memory) and version 2 (one for
- * both). */
+/* jail_cgroup.h — control groups around a jail, where this user may make them: limits on the sum over its processes,
+ * which rlimits cannot hold. Version 1 (a folder for pids, one for memory) and version 2 (one for both). */
 #pragma once
 #include "grader/jail/jail.h"
 

@@ -5,8 +5,7 @@
  * reports and exits, at which the kernel kills whatever is left. It keeps its capabilities, so the program
  * can't trace it.
  *
- * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and stack only.
- */
+ * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and stack only. */
 #include "grader/jail/jail_plan.h"
 #include "grader/jail/landlock.h"
 

@@ -1,7 +1,6 @@
-/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a keeper: a
- * process that owns the program's folder, becomes the parent of whatever the program leaves behind, and
- * outlives a grader that is killed just long enough to clean up: the pipe that only the grader holds open
- * then ends.
+/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a keeper: a process
+ * that owns the program's folder, becomes the parent of whatever the program leaves behind, and outlives a grader that
+ * is killed just long enough to clean up: the pipe that only the grader holds open then ends.
  *
  * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and the kernel
  * kills a group in one step, so that no fork slips through. What left it all the same (--no-jail) is found as
@@ -203,8 +202,7 @@ static void watch(const struct jail_plan *p, pid_t program, struct jail_report *
     if (fd >= 0) close(fd);
 }
 
-/* The grader's other descriptors would stay open in here: among them the ends by which other keepers are
- * told. */
+/* The grader's other descriptors would stay open in here: among them the ends by which other keepers are told. */
 static void close_others(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
         bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null;

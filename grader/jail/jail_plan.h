@@ -37,8 +37,7 @@ struct jail_plan {
 _Noreturn void jail_inside(const struct jail_plan *p);
 /* Descriptors, limits, privileges, filter, then the program; never returns. Also used without namespaces. */
 _Noreturn void jail_become(const struct jail_plan *p, const char *const *argv, const char *const *env, int complain);
-/* Starts the program; -1 where it did not start, which is reported. For the first process of a jail and the
- * keeper. */
+/* Starts the program; -1 where it did not start, which is reported. For the first process of a jail and the keeper. */
 pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char *const *env);
 /* Copies the files asked for, from the current folder; regular files only, never more than the limit. A bit for each. */
 unsigned jail_hand_out(const struct jail_plan *p);

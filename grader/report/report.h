@@ -15,7 +15,7 @@ struct report_style {
 void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *style, struct buf *out);
 /* The closing table of several. */
 void report_table(const struct result *const *results, unsigned n, const struct report_style *style, struct buf *out);
-/* The object of docs: schema 1, for one device. */
+/* The object of docs/json.md, for one device. */
 struct json_t;
 struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d,
                            const char *seed);

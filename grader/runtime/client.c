@@ -86,8 +86,7 @@ static int no_device(const char *why) {
 
 /* ---- where the two descriptors come from ---- */
 
-/* Another copy of this runtime in the same process, in a library that was loaded later, has connected
- * already. */
+/* Another copy of this runtime in the same process, in a library that was loaded later, has connected already. */
 static bool share_connection(void) {
     int pid, fd, window;
     unsigned long long inode;

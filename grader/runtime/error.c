@@ -1,5 +1,4 @@
-/* error.c — cudaGetLastError and its like. Errors are kept for each thread; those that poison the context
- * stay. */
+/* error.c — cudaGetLastError and its like. Errors are kept for each thread; those that poison the context stay. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>

@@ -1,6 +1,5 @@
-/* host_memory.c — pinned and registered host memory. There is no hardware to pin it for, so it is plain
- * memory that the runtime remembers; memory that a kernel shall reach (cudaHostAllocMapped) is managed
- * memory. */
+/* host_memory.c — pinned and registered host memory. There is no hardware to pin it for, so it is plain memory that the
+ * runtime remembers; memory that a kernel shall reach (cudaHostAllocMapped) is managed memory. */
 #include "grader/runtime/runtime.h"
 
 #include <stdlib.h>

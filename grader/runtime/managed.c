@@ -8,8 +8,7 @@
  * and lets the host go on. Moving it all, always, is simple and correct, not fast; and memory that was moved
  * counts as initialised.
  *
- * Any other touch of a device address is the classic mistake, and ends the program with a message that says
- * so. */
+ * Any other touch of a device address is the classic mistake, and ends the program with a message that says so. */
 #include "grader/runtime/runtime.h"
 
 #include <signal.h>

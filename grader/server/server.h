@@ -2,7 +2,8 @@
  *
  * To run a program:
  *   struct server *s = server_open(backend, &options, &err);
- *   ... start the client with the two descriptors of server_client_fds and WARPBOOK_SOCKET and WARPBOOK_WINDOW set to their numbers ...
+ *   ... start the client with server_client_socket and server_client_window, WARPBOOK_SOCKET and WARPBOOK_WINDOW
+ *       set to their numbers ...
  *   server_serve(s, deadline, pidfd);
  *
  * To grade an entry (the client is build/libexec/hostproc in a jail):

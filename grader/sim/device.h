@@ -18,7 +18,7 @@ struct gpu_device {
     unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
     double launch_seconds;
     double atomic_rate, atomic_float_rate; /* updates of one word a second: integers; additions of floats */
-    const char *sources;                   /* one letter for each figure, see device_source */
+    const char *sources;                   /* one letter for each figure, see devices.def */
 };
 
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */

@@ -1,5 +1,5 @@
-/* counters.c — counters of a run, as text or JSON (the schema is in docs/architecture.md). A line's counters
- * add up to the launch's. */
+/* counters.c — counters of a run, as text or JSON (docs/json.md has the keys). A line's counters add up to the
+ * launch's. */
 #include "common/text.h"
 #include "grader/simgpu/simgpu.h"
 

@@ -1,4 +1,4 @@
-/* simgpu_nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
+/* nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
  * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
 #include "common/file.h"
 #include "grader/simgpu/simgpu.h"

@@ -3,7 +3,7 @@
  * Theory of operation. A register of a warp is 32 lanes side by side ("a slot"): 64 bytes for 16-bit types, 128 for
  * 32-bit, 256 for 64-bit; a predicate is one 32-bit mask, bit = lane. An operand is a `ref`: which of four bases,
  * and a byte offset from it, so that registers, immediates, special registers and kernel parameters are all read the
- * same way. One row of rows_*.def says everything about an instruction: its name, the modifiers it takes, its pipe,
+ * same way. One row of insn/rows*.def says everything about an instruction: its name, the modifiers it takes, its pipe,
  * its operand types, and its semantics as a C expression over one lane. From the row come the decoder's entry, the
  * lane function (a loop over 32 lanes that the compiler turns into vector code, built once per level of vector
  * instructions), the disassembly, `simgpu coverage` and docs/ptx-coverage.md. */

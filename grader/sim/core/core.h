@@ -220,7 +220,7 @@ struct fragment *fragment_pick(struct worker *k, struct warp *w);
 void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc); /* lanes leave f for pc */
 void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* lanes exit; f may vanish */
 
-/* core/barrier.c, core/collect.c, core/call.c: the control instructions. */
+/* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
 /* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */

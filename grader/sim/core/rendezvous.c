@@ -1,4 +1,4 @@
-/* collect.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the .sync forms).
+/* rendezvous.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the .sync forms).
  *
  * A rendezvous needs all live lanes that the member mask names; they may come from different places. Lanes bring their
  * values (`bring`), the result is computed over all of them, and each fragment takes its part (`deliver`). The usual

@@ -1,9 +1,11 @@
 /* trace.h — what sampled blocks did, in order: the time model's input.
  *
- * Each warp of a traced block has a stream of 64-bit words. A segment word says that a segment of the code
- * begins; the accesses that it makes follow, each a header and `entries` words: global, constant, generic one
- * word for each 128-byte line: line number << 4 | mask of its 32-byte sectors global atomics              one
- * word for each address: count << 56 | address shared, local               none: the header says all */
+ * Each warp of a traced block has a stream of 64-bit words. A segment word says that a segment of the code begins; the
+ * accesses that it makes follow, each a header and `entries` words:
+ *
+ *   global, constant, generic   one word for each 128-byte line: line number << 4 | mask of its 32-byte sectors
+ *   global atomics              one word for each address: count << 56 | address
+ *   shared, local               none: the header says all */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -17,8 +19,7 @@ static inline u32 trace_entries(u64 w) { return (u32)(w >> 32) & 0xff; }
 static inline u32 trace_lanes(u64 w) { return (u32)(w >> 40) & 0x3f; }
 static inline u32 trace_space(u64 w) { return (u32)(w >> 46) & 7; } /* enum mem_space, never generic */
 static inline u32 trace_verb(u64 w) { return (u32)(w >> 49) & 3; }  /* enum mem_verb */
-/* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address.
- */
+/* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address. */
 static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
 
 struct trace_warp {

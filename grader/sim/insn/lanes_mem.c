@@ -3,8 +3,8 @@
  * Theory of operation. What an access costs depends on the lanes' addresses relative to the first active lane, and
  * on where that one lies within a sector (or, for shared memory, within a word). Most instructions repeat the same
  * relative pattern for ever, so each keeps the last one with its counts; only a new pattern is counted afresh
- * (mem/pattern.c). The pattern's range also turns the bounds check of 32 lanes into one range check. Whatever does
- * not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane. */
+ * (count/lanes_pattern.c). The pattern's range also turns the bounds check of 32 lanes into one range check. Whatever
+ * does not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/core/place.h"

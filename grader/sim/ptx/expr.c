@@ -1,7 +1,5 @@
-/* expr.c — constant expressions of integers, as inline assembly has them once the compiler has put its
- * constants in:
- * `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a value is unsigned when an operand is.
- */
+/* expr.c — constant expressions of integers, as inline assembly has them once the compiler has put its constants in:
+ * `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a value is unsigned when an operand is. */
 #include "grader/sim/ptx/parse.h"
 
 enum { MAX_PARENTHESES = 32, LOWEST = 1, TIMES = 6 };

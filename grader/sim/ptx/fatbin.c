@@ -46,8 +46,7 @@ static uint64_t little(const uint8_t *s, unsigned bytes) {
     return value;
 }
 
-/* The entry at `at` of `size` bytes of entries; returns where the next one stands, 0 where this one is
- * damaged. */
+/* The entry at `at` of `size` bytes of entries; returns where the next one stands, 0 where this one is damaged. */
 static size_t read_entry(const uint8_t *entries, size_t size, size_t at, struct entry *out) {
     const uint8_t *s = entries + at;
     size_t left = size - at;

@@ -45,8 +45,7 @@ static uint64_t bits_of(double d, unsigned size) {
     return bits;
 }
 
-/* The bits to store for a number in an element of this type: converted where the type is a float, else as
- * they are. */
+/* The bits to store for a number in an element of this type: converted where the type is a float, else as they are. */
 static uint64_t number_bits(struct parser *p, enum ptx_type type, const struct token *t, bool negative) {
     unsigned size = ptx_type_bytes(type);
     bool is_float = t->kind == TOKEN_FLOAT;

@@ -4,7 +4,7 @@
  *   struct ptx_module *m = ptx_parse(&a, text, length, &err);
  *
  * The parser knows the grammar, not the instructions: an opcode stays a string with its modifiers, and
- * the decoder (grader/sim/insn) looks it up. Everything is allocated in the caller's arena; names point
+ * the decoder (grader/sim/code) looks it up. Everything is allocated in the caller's arena; names point
  * into it. Input is hostile: any bytes give a module or an error that names the PTX line, never a crash,
  * and memory is linear in the text. */
 #pragma once

@@ -1,7 +1,6 @@
-/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps of a
- * block.
+/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps of a block.
  *
- * Only memory that the launch may change is looked at (roots.c). Between blocks: each granule (a word; a byte
+ * Only memory that the launch may change is looked at (code/roots.c). Between blocks: each granule (a word; a byte
  * in kernels that access less than words) has, for each worker, the block that wrote it, that read it and
  * that updated it by atomics: none, one, or many. A write and an access of different blocks in one launch
  * race, and so do an update and a read. Each worker's notes are exact for the blocks that it ran, and joining
@@ -14,7 +13,7 @@
  * one a read. A store that leaves what it finds is not told: many threads may set one flag. Lanes of one
  * store that leave different values in one word race too; other accesses of one warp are not compared.
  *
- * Kernels whose blocks may see each other's writes take another way: obs/order.c. */
+ * Kernels whose blocks may see each other's writes take another way: race/order.c. */
 #include "grader/sim/race/lanes_race.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"

@@ -22,9 +22,8 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     return stamp / RACE_TICK >= b->tick && ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
 }
 
-/* A lane looks at what another thread may have left for it. From another block: all that came before is
- * ordered, in this block too, since that one may have looked at this. From another warp: as a barrier of the
- * block. */
+/* A lane looks at what another thread may have left for it. From another block: all that came before is ordered, in
+ * this block too, since that one may have looked at this. From another warp: as a barrier of the block. */
 static void observe(struct exec *x, u64 granule) {
     const struct race_plane *p = x->worker->plane;
     struct block *b = x->block;

@@ -1,5 +1,4 @@
-/* race.c — races in global memory: the planes of notes, races between blocks at the end of a launch, and the
- * texts.
+/* race.c — races in global memory: the planes of notes, races between blocks at the end of a launch, and the texts.
  *
  * Each worker's notes say exactly what its own blocks did (lanes_global.c); they are joined where
  * both touched a range. The report names the lowest address, and the instructions that touched it, so that it
@@ -149,8 +148,7 @@ static u16 updaters(const struct launch *l, u64 granule) {
     return all;
 }
 
-/* Whether the granule was written by one block and touched by another, or updated by one and read by another.
- */
+/* Whether the granule was written by one block and touched by another, or updated by one and read by another. */
 static bool raced(const struct launch *l, u64 granule) {
     u16 w = writers(l, granule), u = updaters(l, granule), r = w || u ? readers(l, granule) : 0;
     bool written = w && (w == RACE_MANY_BLOCKS || (r && r != w) || (u && u != w));

@@ -21,10 +21,9 @@ struct race_range {
     u64 low, high;
 }; /* offsets from SIM_BASE */
 
-/* Notes of global memory by granule, (address - SIM_BASE) >> global_shift, of the blocks that one worker ran.
- * By block: none (0), one (1 + its number), or many. By tick: when and in which warp, for races within a
- * block: bits 0-4 warp · 5 several warps · 6-31 the worker's tick, which goes on at each barrier and each
- * block */
+/* Notes of global memory by granule, (address - SIM_BASE) >> global_shift, of the blocks that one worker ran. By block:
+ * none (0), one (1 + its number), or many. By tick: when and in which warp, for races within a block: bits 0-4 warp · 5
+ * several warps · 6-31 the worker's tick, which goes on at each barrier and each block */
 struct race_plane {
     u16 *write, *read, *update; /* blocks that wrote, that read, that updated by atomics or strong stores */
     u16 *value;                 /* a hash of what was written last */

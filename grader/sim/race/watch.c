@@ -7,8 +7,7 @@ static void watch_all(struct memory *m, bool others, bool variables) {
     for (unsigned i = 0; i < m->count; i++) m->table[i].watched = m->table[i].module ? variables : others;
 }
 
-/* False if a device address leads into no allocation: one before the start, for arrays that count from one.
- */
+/* False if a device address leads into no allocation: one before the start, for arrays that count from one. */
 static bool watch_pointers(struct memory *m, const u8 *params, u32 bytes) {
     for (u32 at = 0; at + 8 <= bytes; at++) { /* a structure may be packed */
         u64 value;

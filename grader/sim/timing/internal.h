@@ -1,11 +1,14 @@
 /* internal.h — what the files of the time model share. The way through them:
  *
- *   estimate.c  chooses blocks, has the simulator trace them, calls the rest, and makes an estimate of what
- * comes out lower.c     machine instructions and units of a PTX instruction (lowering.def) region.c    the
- * straight-line stretches that the traces go through, ordered as ptxas would traffic.c   which sectors each
- * block touches, what neighbours share: how much must come from DRAM caches.c    L1 and L2 as tag stores
- *   replay.c    one SM runs its blocks, in cycles; machine.h has what it shares with replay_memory.c (L1, L2,
- * DRAM), replay_atomics.c and replay_machine.c (rates, caches, results) */
+ *   estimate.c        chooses blocks, has the simulator trace them, calls the rest, makes an estimate of what comes out
+ *   lower.c           machine instructions and units of a PTX instruction (lowering.def)
+ *   region.c          the straight-line stretches that the traces go through, ordered as ptxas would
+ *   traffic.c         which sectors each block touches, what neighbours share: how much must come from DRAM
+ *   caches.c          L1 and L2 as tag stores
+ *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
+ *   replay_memory.c   L1, L2, DRAM
+ *   replay_atomics.c  atomics
+ *   replay_machine.c  rates, caches, results */
 #pragma once
 #include "grader/sim/core/core.h"
 #include "grader/sim/timing/timing.h"
@@ -67,8 +70,7 @@ struct touched {
     u8 *sectors;
     u32 n, slots;
 };
-/* Those of `sectors` that the block had not touched before: read, or written before (a read finds them in
- * L2). */
+/* Those of `sectors` that the block had not touched before: read, or written before (a read finds them in L2). */
 u32 time_touched_add(struct touched *t, u64 line, bool write, u32 sectors);
 void time_touched_clear(struct touched *t);
 void time_touched_free(struct touched *t);

@@ -62,8 +62,7 @@ struct machine {
 static inline double max2(double a, double b) { return a > b ? a : b; }
 static inline bool off(const struct machine *m, unsigned bit) { return m->in->without & bit; }
 
-/* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then waits for.
- */
+/* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then waits for. */
 double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
                           u8 *why);
 /* An access of a warp to a register that ptxas spills; no reader is known to wait. Returns when the next
@@ -74,8 +73,7 @@ double time_memory_spill(struct machine *m, double t);
 double time_memory_l1(struct machine *m, double t, double passes, enum resource r);
 double time_memory_l2(struct machine *m, double t, double sectors);
 
-/* replay_atomics.c: the same for atomics; when those before one are done; when all are; what they keep busy.
- */
+/* replay_atomics.c: the same for atomics; when those before one are done; when all are; what they keep busy. */
 void time_atomic_open(struct machine *m, const struct sim_trace *t);
 double time_atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why);
 double time_atomic_backlog(struct machine *m, const u64 *p);

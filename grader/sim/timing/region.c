@@ -130,7 +130,7 @@ static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
     }
 }
 
-/* ---- accesses to shared memory that ptxas makes one of (insn/merge.c marked them) ---- */
+/* ---- accesses to shared memory that ptxas makes one of (code/merge.c marked them) ---- */
 
 static const struct mem_desc *shared_access(const struct regions *r, const struct step *s) {
     if (s->kind != STEP_MEMORY) return NULL;

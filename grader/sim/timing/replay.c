@@ -283,8 +283,7 @@ static void issue(struct machine *m, u32 limit) {
     check_barrier(m, slot, limit);
 }
 
-/* Warps that wait at different named barriers wait here for each other for ever: the model has one barrier.
- */
+/* Warps that wait at different named barriers wait here for each other for ever: the model has one barrier. */
 static bool unlock(struct machine *m, u32 limit) {
     for (u32 slot = 0; slot < m->in->resident; slot++)
         if (m->blocks[slot].parked) {
@@ -297,7 +296,7 @@ static bool unlock(struct machine *m, u32 limit) {
 
 /* ---- the whole ---- */
 
-/* Blocks worth simulating: three rounds of the resident ones, fewer where they are long. */
+/* Blocks worth simulating: four rounds of the resident ones, fewer where they are long. */
 static u32 blocks_to_simulate(const struct replay_input *in) {
     double work = 0;
     for (u32 i = 0; i < in->norder; i++) work += (double)in->trace->blocks[in->order[i]].executed;

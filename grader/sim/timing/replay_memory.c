@@ -140,9 +140,8 @@ static double access_global(struct machine *m, const struct rwarp *w, const u64 
     return ready;
 }
 
-/* Increments by one are merged where they meet (decode.h: mem_desc.increment), at this rate whatever the
- * number of addresses: 289 G additions a second on 20 SMs of 1.57 GHz (docs/time-model.md, sources of the
- * atomics). */
+/* Increments by one are merged where they meet (decode.h: mem_desc.increment), at this rate whatever the number of
+ * addresses: 289 G additions a second on 20 SMs of 1.57 GHz (docs/time-model.md, sources of the atomics). */
 static const double increment_cycles = 3.5;
 
 static double shared_passes(const struct machine *m, u64 h, const struct mem_desc *d) {

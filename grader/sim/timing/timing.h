@@ -44,7 +44,7 @@ struct time_options {
     unsigned without;                /* TERM_BIT of terms to leave out */
     bool warm;                       /* L2 holds what fits of the data: a launch repeated in a loop */
     bool whole;                      /* execute every block, so that memory is as the launch leaves it; else a sample */
-    uint64_t most_warp_instructions; /* of a sample; 0 = 6 million */
+    uint64_t most_warp_instructions; /* of a sample; 0 = 4 million */
 };
 
 /* Runs the launch, or a sample of its blocks, and models its time. Counters are those of the whole launch
@@ -53,8 +53,7 @@ struct time_options {
 bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
                  struct time_estimate *t);
 
-/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces.
- */
+/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces. */
 struct time_cost {
     unsigned launches;
     double seconds, traces;

@@ -172,8 +172,7 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
         }
     }
     t->wave_sectors = wave;
-    /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need
-     * not come. */
+    /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need not come. */
     double spill = whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2, miss = warm ? (whole > l2 ? 1 : 0) : 1;
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];

@@ -227,8 +227,7 @@ void fakecuda_use_stream(const char *who, void *stream, double seconds) {
     enqueue(stream, c);
 }
 
-/* Waits until the stream is empty. A host function that does not return meanwhile is one that the caller
- * holds. */
+/* Waits until the stream is empty. A host function that does not return meanwhile is one that the caller holds. */
 static int drain(struct stream *s, const char *who) {
     double start = seconds_now();
     if (!s) return OK;

@@ -27,8 +27,7 @@ struct fakecuda_hooks {
 };
 
 void fakecuda_set_hooks(const struct fakecuda_hooks *h); /* NULL = none */
-/* Each launch takes `seconds` (without a launch hook) times 1 ± noise; every `every`-th one `slow` times as
- * long. */
+/* Each launch takes `seconds` (without a launch hook) times 1 ± noise; every `every`-th one `slow` times as long. */
 void fakecuda_set_times(double seconds, double noise, unsigned every, double slow);
 void fakecuda_set_throttle(unsigned long long reasons, unsigned others);
 /* Sentences on what was done wrong since the last call, "" = nothing. */

@@ -1,6 +1,5 @@
-/* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what students
- * hand in; and the gradebook of a class whose names are attacks. Beside each, an honest archive that must
- * come through. */
+/* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what students hand in; and
+ * the gradebook of a class whose names are attacks. Beside each, an honest archive that must come through. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"

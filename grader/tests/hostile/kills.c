@@ -1,6 +1,5 @@
-/* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry of the
- * cache may be damaged, and the next run must work. Each run grades a new source, so that all its stages
- * happen. */
+/* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry of the cache may be
+ * damaged, and the next run must work. Each run grades a new source, so that all its stages happen. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"

@@ -163,8 +163,7 @@ START_TEST(no_fat_binary) {
 }
 END_TEST
 
-/* Each prefix, and each byte set to each of a few values: an answer or an error, and no read outside
- * (sanitizers). */
+/* Each prefix, and each byte set to each of a few values: an answer or an error, and no read outside (sanitizers). */
 START_TEST(damaged) {
     static const uint8_t bytes[] = {0, 1, 0x7f, 0x80, 0xff};
     struct buf image = {0};

@@ -181,7 +181,7 @@ static void keys(const json_t *o, const char *want) {
     buf_free(&b);
 }
 
-/* The keys of DESIGN.md's schema 1, in its order. */
+/* The keys of docs/json.md, in its order. */
 START_TEST(json_keys) {
     struct result r = example();
     const struct result *list[] = {&r};

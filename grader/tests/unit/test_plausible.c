@@ -12,8 +12,7 @@ static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static const struct ex_arg args[] = {{.name = "out", .role = EX_OUT, .type = EX_F32, .count = count}};
 static const struct exercise exercise = {.name = "none", .args = args, .nargs = 1, .timed = {{N}}, .bytes = bytes};
 
-/* An MX330 moves 48 GB/s and has 512 KiB of L2, which may keep its share: (2^25 - 2^19) bytes / 48e9 = 688
- * us. */
+/* An MX330 moves 48 GB/s and has 512 KiB of L2, which may keep its share: (2^25 - 2^19) bytes / 48e9 = 688 us. */
 START_TEST(the_floor_and_the_interval) {
     static const struct {
         double us, high_us;

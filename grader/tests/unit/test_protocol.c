@@ -1,5 +1,4 @@
-/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles, ranges, floods.
- */
+/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles, ranges, floods. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 

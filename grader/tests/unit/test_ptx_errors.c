@@ -1,5 +1,4 @@
-/* test_ptx_errors.c — what the PTX parser says about texts that it cannot take: the line, and what it
- * expected. */
+/* test_ptx_errors.c — what the PTX parser says about texts that it cannot take: the line, and what it expected. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"
 

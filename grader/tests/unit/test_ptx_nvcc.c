@@ -71,8 +71,7 @@ START_TEST(shared_memory) {
 }
 END_TEST
 
-/* b.position[] goes through poly(), line 24, called on line 41; square() within it, line 22, left no
- * instruction. */
+/* b.position[] goes through poly(), line 24, called on line 41; square() within it, line 22, left no instruction. */
 START_TEST(inlined_lines) {
     const struct ptx_module *m = features();
     const struct ptx_func *f = ptx_module_func(m, "_Z4tileIfEvPT_PKS0_4Bodyi");

@@ -1,5 +1,4 @@
-/* test_ptx_parse.c — the PTX grammar on short texts written by hand; each expected value can be read off the
- * text. */
+/* test_ptx_parse.c — the PTX grammar on short texts written by hand; each expected value can be read off the text. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,5 +1,4 @@
-/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading refuses.
- */
+/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading refuses. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,5 +1,4 @@
-/* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options, the
- * counters' JSON. */
+/* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options, the counters' JSON. */
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 

@@ -241,9 +241,8 @@ START_TEST(test_shared_atomics) {
 END_TEST
 
 /* Two warps have the long part in turn: a barrier makes both wait for it every time. */
-/* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit. With four
- * for each, 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 38 bytes a clock from L2.
- */
+/* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit. With four for each,
+ * 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 38 bytes a clock from L2. */
 START_TEST(test_spills) {
     struct spec s = fma_spec(16, 1024);
     s.spill_bytes = 4 * 78;

@@ -1,6 +1,5 @@
-/* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that checks what
- * it is given and takes a time known in advance (fakecublas.c); what compiled device code is found without a
- * compiler. */
+/* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that checks what it is
+ * given and takes a time known in advance (fakecublas.c); what compiled device code is found without a compiler. */
 #include "grader/grade/ptxas.h"
 #include "grader/book/book.h"
 #include "grader/cli/gpu_report.h"
@@ -44,8 +43,7 @@ static void no_violations(void) {
     dlclose(library);
 }
 
-/* Shapes that are all different: a leading dimension that is wrong is refused. 2 m n k FLOP at 10^12 a
- * second. */
+/* Shapes that are all different: a leading dimension that is wrong is refused. 2 m n k FLOP at 10^12 a second. */
 START_TEST(test_cublas) {
     const char *routine;
     struct err e = {0};

@@ -1,5 +1,4 @@
-/* timing_spec.h — kernels that isolate a term of the time model, and what it says of them; for
- * test_timing*.c. */
+/* timing_spec.h — kernels that isolate a term of the time model, and what it says of them; for test_timing*.c. */
 #pragma once
 #include "common/buf.h"
 #include "grader/sim/timing/timing.h"
@@ -20,8 +19,7 @@ struct spec {
 };
 
 void spec_add(struct spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Chains of FMAs; loads from shared memory and from L1, lanes `stride` bytes apart; one wide load a thread.
- */
+/* Chains of FMAs; loads from shared memory and from L1, lanes `stride` bytes apart; one wide load a thread. */
 struct spec fma_spec(unsigned chains, unsigned threads);
 struct spec shared_spec(unsigned stride);
 struct spec l1_spec(unsigned stride);

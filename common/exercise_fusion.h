@@ -1,0 +1,19 @@
+/* exercise_fusion.h — what exercises share that make one kernel of several, each of which goes through n floats. */
+#pragma once
+#include "common/exercise_limits.h"
+
+static inline size_t ex_fusion_count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+/* A scalar factor, below 3 in magnitude, and a float: so that the reference computes with what the entry gets. */
+static inline double ex_fusion_factor(const struct ex_case *c, struct ex_rng *r) {
+    (void)c;
+    return (float)ex_uniform(r, -3, 3);
+}
+
+/* `loads` of an element are needed, and one store; nothing goes between threads. */
+static inline void ex_fusion_keeps_registers(double loads, const char *why_loads, const char *why_stores) {
+    ex_at_most_per("thread_loads", ex_elements(0), "element", loads, why_loads);
+    ex_at_most_per("thread_stores", ex_elements(0), "element", 1, why_stores);
+    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
+    ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
+    ex_at_most("shared_requests", 0, "what one thread loads, changes and stores can stay in its registers");
+}

@@ -1,0 +1,39 @@
+/* exercise_limits.h — limits that several chapters' tests set, beside exercise.h: roundoffs for tolerances, and limits
+ * on sectors and blocks with the reasons that are the same everywhere. What exercises on one kind of data share lies
+ * beside it: exercise_fusion.h, exercise_gemm.h, exercise_matrix.h, exercise_reduce.h. */
+#pragma once
+#include "common/exercise.h"
+
+#include <math.h>
+
+/* Unit roundoffs: the largest relative error of one correctly rounded operation. */
+#define EX_ROUND32 0x1p-24
+#define EX_ROUND64 0x1p-53
+
+/* Sectors that a request may touch: `slack` times what its active lanes and widths need when packed. A plain
+ * limit of 4 would refuse float4 (16 sectors, all of them used) and let pass half-empty warps (4 sectors,
+ * half of each used). */
+static inline double ex_packed(const char *ideal, const char *requests, double slack) {
+    double n = ex_metric(requests);
+    return n > 0 ? slack * ex_metric(ideal) / n : slack * 4;
+}
+
+static inline void ex_coalesced_loads(double slack, const char *reason) {
+    ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack), reason);
+}
+
+static inline void ex_coalesced_stores(double slack, const char *reason) {
+    ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
+}
+
+/* A guard: a single block, or a few, can do all of the work with few atomics and every byte read once, and
+ * leave the other SMs idle. */
+static inline void ex_many_blocks(double least) {
+    ex_at_least("blocks", least, "a block runs on one SM, and a device has many");
+}
+
+/* Elements of argument `arg`, a buffer, in the technique case: what totals are divided by. */
+static inline double ex_elements(unsigned arg) {
+    const struct exercise *e = ex_current();
+    return (double)e->args[arg].count(&e->technique_case);
+}
