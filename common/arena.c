@@ -35,6 +35,12 @@ void *arena_alloc(struct arena *a, size_t bytes) {
     return take(c, bytes, align);
 }
 
+void *arena_moved(struct arena *a, const void *old, size_t used, size_t bytes) {
+    void *p = arena_alloc(a, bytes);
+    if (used) memcpy(p, old, used);
+    return p;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n) {
     char *p = arena_alloc(a, n + 1);
     memcpy(p, s, n);

@@ -1,17 +1,15 @@
 /* buf.c — see buf.h. */
 #include "common/buf.h"
-#include "common/err.h"
+#include "common/grow.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void reserve(struct buf *b, size_t more) {
-    if (b->size + more + 1 <= b->capacity) return;
-    size_t capacity = b->capacity ? b->capacity * 2 : 256;
-    while (capacity < b->size + more + 1) capacity *= 2;
-    b->data = xrealloc(b->data, capacity);
-    b->capacity = capacity;
+    if (more > SIZE_MAX - 1 - b->size) die("a buffer of more bytes than there are");
+    GROW(b->data, b->size + more + 1, b->capacity, 256);
 }
 
 void buf_add(struct buf *b, const void *bytes, size_t n) {

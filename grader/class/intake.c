@@ -1,6 +1,7 @@
 /* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'N' a note,
  * 'R' refused), the lengths of a name and of data as decimal numbers, a newline, name, data. */
 #include "grader/class/intake.h"
+#include "common/grow.h"
 #include "common/text.h"
 #include "grader/jail/jail.h"
 
@@ -167,7 +168,7 @@ static void keep_file(struct intake *in, const char *path, size_t npath, const c
             buf_free(&shown);
             return;
         }
-    in->files = xrealloc(in->files, (in->n + 1) * sizeof *in->files);
+    GROW(in->files, in->n + 1, in->room, 8);
     struct intake_file *f = &in->files[in->n++];
     *f = (struct intake_file){.path = xstrdup(name)};
     buf_add(&f->data, data, size);

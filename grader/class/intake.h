@@ -25,7 +25,7 @@ struct intake_file {
 };
 struct intake {
     struct intake_file *files;
-    unsigned n;
+    unsigned n, room;
     struct buf notes; /* what was left out and why, names escaped, a line each */
 };
 

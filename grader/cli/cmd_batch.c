@@ -7,6 +7,7 @@
  * files are read (intake.h), names are escaped in every output. The gradebook has a row for each student and
  * exercise. */
 #include "common/file.h"
+#include "common/grow.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/class/intake.h"
@@ -43,10 +44,7 @@ struct batch {
 static bool take_folder(struct batch *b, const char *path, struct err *e);
 
 static struct entry *add(struct batch *b, const char *student, const struct exercise *ex) {
-    if (b->n == b->room) {
-        b->room = b->room ? 2 * b->room : 64;
-        b->entries = xrealloc(b->entries, b->room * sizeof *b->entries);
-    }
+    GROW(b->entries, b->n + 1, b->room, 64);
     b->entries[b->n] = (struct entry){.student = xstrdup(student), .ex = ex};
     return &b->entries[b->n++];
 }

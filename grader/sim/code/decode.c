@@ -34,13 +34,7 @@ static void const_grow(struct const_map *map) {
 
 static u32 const_place(struct sim_module *m, u64 value, u32 bytes) {
     u32 size = bytes == 1 ? 64 : bytes * 32;
-    while (m->const_bytes + size > m->const_capacity) {
-        u32 capacity = m->const_capacity ? m->const_capacity * 2 : 65536;
-        unsigned char *grown = arena_alloc(&m->arena, capacity);
-        if (m->const_bytes) memcpy(grown, m->consts, m->const_bytes);
-        m->consts = grown;
-        m->const_capacity = capacity;
-    }
+    ARENA_GROW(&m->arena, m->consts, m->const_bytes, (size_t)m->const_bytes + size, m->const_capacity, 65536);
     unsigned char *p = m->consts + m->const_bytes;
     for (u32 l = 0; l < 32; l++) {
         if (bytes == 1) *(u32 *)p = value ? ~0u : 0;

@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-/* Appends a copy of `item` to a growing array in the module's arena; returns its index. */
-#define APPEND(d, array, count, item)                                                                            \
-    ({                                                                                                           \
-        if (((count) & ((count)-1)) == 0 || (count) < 2) {                                                       \
-            __typeof__(array) grown_ = arena_alloc(&(d)->m->arena, ((count) ? (count)*2 : 1) * sizeof *(array)); \
-            if (count) memcpy(grown_, array, (count) * sizeof *(array));                                         \
-            (array) = grown_;                                                                                    \
-        }                                                                                                        \
-        (array)[count] = (item);                                                                                 \
-        (count)++;                                                                                               \
-    })
-
 /* ---- branches: targets are PTX instruction indices until decode.c has laid the function out ---- */
 
 bool decode_branch(struct decoder *d) {
@@ -31,8 +19,7 @@ bool decode_branch(struct decoder *d) {
     const struct ptx_table *t = &d->f->tables[in->operands[1].target];
     struct branch_table table = {arena_array(&d->m->arena, u32, t->ntargets), t->ntargets};
     memcpy(table.targets, t->targets, t->ntargets * sizeof(u32));
-    u32 aux = d->m->ntables;
-    APPEND(d, d->m->tables, d->m->ntables, table);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->tables, d->m->ntables, table);
     struct op *o = decode_emit_named(d, "brx");
     o->src[0] = index;
     o->aux = aux;
@@ -74,7 +61,7 @@ static bool find_callee(struct decoder *d, const char *name, struct call_desc *c
     for (u32 i = 0; i < d->m->ncodes; i++)
         if (strcmp(d->m->codes[i].name, name) == 0) {
             c->callee = i;
-            APPEND(d, d->c->callees, d->c->ncallees, i);
+            ARENA_PUSH(&d->m->arena, d->c->callees, d->c->ncallees, i);
             return true;
         }
     for (unsigned i = 0; i < sizeof builtins / sizeof *builtins; i++)
@@ -105,8 +92,7 @@ bool decode_call(struct decoder *d) {
         d->c->calls_unknown = true;
         if (!decode_source(d, &in->operands[at], PTX_U64, &c.target)) return false;
     } else return decode_refuse(d, "a function is missing in");
-    u32 aux = d->m->ncalls;
-    APPEND(d, d->m->calls, d->m->ncalls, c);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->calls, d->m->ncalls, c);
     decode_emit_named(d, "call")->aux = aux;
     return true;
 }
@@ -121,8 +107,7 @@ static bool decode_cluster_barrier(struct decoder *d) {
         return true;
     }
     struct bar_desc b = {.id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE};
-    u32 aux = d->m->nbars;
-    APPEND(d, d->m->bars, d->m->nbars, b);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     decode_emit_named(d, "bar")->aux = aux;
     return true;
 }
@@ -150,8 +135,7 @@ bool decode_barrier(struct decoder *d) {
         return decode_refuse(d, "there are barriers 0 to 15: ");
     if (first < last && !decode_source(d, &in->operands[first++], PTX_U32, &b.id)) return false;
     if (first < last && !decode_source(d, &in->operands[first], PTX_U32, &b.count)) return false;
-    u32 aux = d->m->nbars;
-    APPEND(d, d->m->bars, d->m->nbars, b);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     struct op *o = decode_emit_named(d, "bar");
     o->aux = aux;
     o->dst = dst;
@@ -212,8 +196,7 @@ bool decode_collect(struct decoder *d) {
     }
     char row[16];
     decode_opcode_part(d->in->opcode, 0, row, sizeof row);
-    u32 aux = d->m->ncollects;
-    APPEND(d, d->m->collects, d->m->ncollects, c);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->collects, d->m->ncollects, c);
     struct op *o = decode_emit_named(d, row);
     o->kind = OP_COLLECT;
     o->aux = aux;
@@ -225,8 +208,7 @@ bool decode_collect(struct decoder *d) {
 
 void decode_emit_warp_barrier(struct decoder *d) {
     struct collect_desc c = {.kind = COLLECT_SYNC, .members = decode_slot_const(d, ~0u, 4), .second = REF_NONE};
-    u32 aux = d->m->ncollects;
-    APPEND(d, d->m->collects, d->m->ncollects, c);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->collects, d->m->ncollects, c);
     struct op *o = decode_emit_named(d, "bar");
     o->kind = OP_COLLECT;
     o->aux = aux;

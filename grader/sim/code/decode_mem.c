@@ -99,12 +99,7 @@ static bool read_modifiers(struct decoder *d, struct mem_desc *m) {
 
 static u32 add_desc(struct decoder *d, const struct mem_desc *desc) {
     struct sim_module *m = d->m;
-    if (m->nmems == m->mems_capacity) {
-        m->mems_capacity = m->nmems * 2 + 256;
-        struct mem_desc *grown = arena_array(&m->arena, struct mem_desc, m->mems_capacity);
-        if (m->nmems) memcpy(grown, m->mems, m->nmems * sizeof *grown);
-        m->mems = grown;
-    }
+    ARENA_GROW(&m->arena, m->mems, m->nmems, m->nmems + 1, m->mems_capacity, 256);
     m->mems[m->nmems] = *desc;
     m->mems[m->nmems].stat = m->nstats;
     m->nstats += desc->space == SPACE_GENERIC ? 3 : 1;

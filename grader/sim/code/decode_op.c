@@ -134,13 +134,7 @@ ref decode_slot_new(struct decoder *d, unsigned bytes) {
 
 struct op *decode_emit(struct decoder *d, int row) {
     struct sim_module *m = d->m;
-    if (m->nops == m->ops_capacity) {
-        u32 capacity = m->ops_capacity ? m->ops_capacity * 2 : 1024;
-        struct op *grown = arena_alloc(&m->arena, capacity * sizeof *grown);
-        if (m->nops) memcpy(grown, m->ops, m->nops * sizeof *grown);
-        m->ops = grown;
-        m->ops_capacity = capacity;
-    }
+    ARENA_GROW(&m->arena, m->ops, m->nops, m->nops + 1, m->ops_capacity, 1024);
     struct op *o = &m->ops[m->nops++];
     *o = (struct op){
         .dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};

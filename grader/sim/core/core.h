@@ -176,7 +176,7 @@ struct worker {
     enum sim_fault fault;
     u64 fault_block;
     struct block *blocks; /* resident ones; [0] is enough unless blocks wait for each other */
-    u32 nblocks;
+    u32 nblocks, blocks_capacity;
     pthread_t thread;
 };
 

@@ -4,6 +4,7 @@
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. */
 #include "grader/sim/core/core.h"
+#include "common/grow.h"
 #include "grader/sim/device.h"
 
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static void run_blocks(struct worker *k) {
 
 static bool add_resident(struct worker *k, u32 most) {
     if (k->nblocks >= most) return false;
-    k->blocks = xrealloc(k->blocks, (k->nblocks + 1) * sizeof *k->blocks);
+    GROW(k->blocks, k->nblocks + 1, k->blocks_capacity, 1);
     if (!block_allocate(k->launch, &k->blocks[k->nblocks])) return false;
     k->nblocks++;
     return true;
