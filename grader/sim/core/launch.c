@@ -4,21 +4,15 @@
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. */
 #include "grader/sim/core/core.h"
+#include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TURN = 20000, SMALL_LAUNCH = 128 /* warps: not worth a second thread */ };
-
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- workers ---- */
 
@@ -73,7 +67,7 @@ static bool finish_block(struct worker *k, const struct block *b) {
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
     if (b->trace) b->trace->executed = b->executed, b->trace->ran = true;
     if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
-    if (l->deadline > 0 && seconds_now() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
+    if (l->deadline > 0 && clock_seconds() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
     return !atomic_load(&l->over);
 }
 
@@ -212,7 +206,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->warp_frame_bytes = l->code->max_frame;
     l->thread_local_bytes = l->code->max_local;
     l->budget = s->options.instruction_budget;
-    l->deadline = s->options.time_budget > 0 ? seconds_now() + s->options.time_budget : 0;
+    l->deadline = s->options.time_budget > 0 ? clock_seconds() + s->options.time_budget : 0;
     l->sanitize = s->options.sanitize;
     l->global_shift = l->code->narrow_global ? 0 : 2;
     l->shared_shift = l->code->narrow_shared ? 0 : 2;

@@ -1,8 +1,7 @@
 /* warp.c — the interpreter: runs the fragments of one warp. See core.h for the theory. */
 #include "grader/sim/core/core.h"
+#include "common/clock.h"
 #include "grader/sim/core/place.h"
-
-#include <time.h>
 
 static inline u32 guard_mask(const struct exec *x, const struct op *o) {
     return *(const u32 *)(x->base[o->guard >> 30] + (o->guard & 0x3fffffff)) ^ o->flip;
@@ -28,12 +27,6 @@ static void count_segment(struct exec *x, struct warp *w, struct fragment *f, u3
     f->turn += n;
 }
 
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* At backward branches and calls: a program without either ends by itself. */
 static bool over_budget(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
@@ -46,7 +39,7 @@ static bool over_budget(struct exec *x, const struct op *o) {
                    (unsigned long long)l->budget, waits);
         return true;
     }
-    if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && seconds_now() > l->deadline) {
+    if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && clock_seconds() > l->deadline) {
         place_spin(x, o, waits, sizeof waits);
         core_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0,
                    "has used up the launch's time: an endless loop?%s", waits);
