@@ -202,7 +202,7 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
     const unsigned *most = c->func->maxntid[0] ? c->func->maxntid : c->func->reqntid;
     u64 threads = most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
     out->max_threads = threads < limit ? (u32)threads : limit;
-    out->registers = k->registers ? k->registers : 32;
+    out->registers = kernel_registers(k);
     out->spill_bytes = k->spill_bytes;
 }
 

@@ -107,7 +107,7 @@ struct sim_kernel_info {
         uint32_t offset, bytes;
     } params[256];
     uint32_t static_shared, local_bytes, const_bytes;
-    uint32_t registers;   /* an estimate from PTX until ptxas said better; see sim_set_registers */
+    uint32_t registers;   /* a guess until ptxas has told: sim_set_registers */
     uint32_t max_threads; /* a block, from .maxntid or the device */
     bool cooperative;     /* uses a grid-wide barrier */
     uint32_t spill_bytes; /* as ptxas said; 0 until then */

@@ -151,6 +151,12 @@ struct sim_kernel {
     u32 registers, spill_bytes; /* from ptxas; 0 = not told */
 };
 
+/* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048 threads in 65536 registers. */
+enum { GUESSED_REGISTERS = 32 };
+static inline u32 kernel_registers(const struct sim_kernel *k) {
+    return k->registers ? k->registers : GUESSED_REGISTERS;
+}
+
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);
 /* The core's part: runs an op's lane function with its rounding and flush-to-zero in force (core/environment.c). */

@@ -252,6 +252,9 @@ bool launch_open(struct launch *l); /* makes the workers; false: out of memory *
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */
+/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch that
+ * follows no period, lest all of them lie in one column of the grid. */
+u64 launch_sample(u64 i, u64 count, u64 nblocks);
 
 static inline size_t stamps_bytes(const struct launch *l) {
     return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32);

@@ -83,13 +83,15 @@ u64 launch_blocks(const struct launch *l) {
     return !warps || l->code->communicates || n > l->nblocks ? l->nblocks : n;
 }
 
-/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch
- * that follows no period, lest all of them lie in one column of the grid. */
-static u64 sampled_block(const struct launch *l, u64 i, u64 count) {
-    if (l->chosen) return l->chosen[i];
-    u64 first = i * l->nblocks / count, last = (i + 1) * l->nblocks / count;
-    u64 hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+u64 launch_sample(u64 i, u64 count, u64 nblocks) {
+    u64 first = i * nblocks / count, last = (i + 1) * nblocks / count, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
     return first + (hash >> 32) % (last - first);
+}
+
+/* The n-th block to run. */
+static u64 block_to_run(const struct launch *l, u64 n, u64 count) {
+    if (l->chosen) return l->chosen[n];
+    return count == l->nblocks ? n : launch_sample(n, count, l->nblocks);
 }
 
 /* Blocks that need not see each other. */
@@ -98,7 +100,7 @@ static void run_blocks(struct worker *k) {
     struct block *b = &k->blocks[0];
     u64 count = launch_blocks(l);
     for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
-        u64 i = count == l->nblocks && !l->chosen ? n : sampled_block(l, n, count);
+        u64 i = block_to_run(l, n, count);
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
@@ -162,7 +164,7 @@ static void run_resident(struct worker *k, u32 most) {
 
 static u32 device_residents(const struct launch *l) {
     const struct gpu_device *d = l->sim->options.device;
-    u32 regs = l->code->kernel->registers ? l->code->kernel->registers : 32;
+    u32 regs = kernel_registers(l->code->kernel);
     u64 n = (u64)d->sms * device_blocks_per_sm(d, l->nthreads, regs, l->shared_bytes, NULL);
     return n > l->nblocks ? (u32)l->nblocks : n ? (u32)n : 1;
 }

@@ -158,8 +158,7 @@ void count_collect(struct launch *l, struct sim_result *out) {
     qsort(t.line, out->nlines, sizeof *t.line, by_place);
     out->lines = t.line;
     const struct gpu_device *d = l->sim->options.device;
-    u32 blocks = device_blocks_per_sm(d, l->nthreads, l->code->kernel->registers ? l->code->kernel->registers : 32,
-                                      l->shared_bytes, NULL);
+    u32 blocks = device_blocks_per_sm(d, l->nthreads, kernel_registers(l->code->kernel), l->shared_bytes, NULL);
     out->theoretical_occupancy = (double)blocks * l->nwarps / d->warps_per_sm;
     scale_to_whole(l, out);
 }
