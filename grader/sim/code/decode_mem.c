@@ -308,9 +308,9 @@ static const struct ptx_operand *element_of(const struct ptx_operand *p, unsigne
 static bool is_increment(const struct decoder *d, const struct mem_desc *m) {
     bool word = m->type == PTX_U32 || m->type == PTX_S32 || m->type == PTX_B32;
     if (m->verb != MEM_RED || m->atom != ATOM_ADD || m->space != SPACE_SHARED || !word) return false;
-    if (d->m->options->device->cc_major < 8 || m->operand[0] >> 30 != BASE_CONST) return false;
+    if (d->m->options->device->cc_major < 8 || ref_base(m->operand[0]) != BASE_CONST) return false;
     u32 value;
-    memcpy(&value, d->m->consts + (m->operand[0] & 0x3fffffff), sizeof value);
+    memcpy(&value, d->m->consts + ref_offset(m->operand[0]), sizeof value);
     return value == 1;
 }
 

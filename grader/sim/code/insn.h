@@ -26,25 +26,30 @@ typedef double f64;
 /* ---- operands ---- */
 
 enum { BASE_FRAME, BASE_CONST, BASE_WARP, BASE_BLOCK, BASES };
-typedef u32 ref; /* base << 30 | byte offset */
-#define REF(base, offset) ((ref)(base) << 30 | (ref)(offset))
+typedef u32 ref; /* of REF() */
+enum { REF_BASE_BIT = 30 };
+#define REF(base, offset) ((ref)(base) << REF_BASE_BIT | (ref)(offset))
 #define REF_NONE          UINT32_MAX
+static inline u32 ref_base(ref r) { return r >> REF_BASE_BIT; } /* BASE_… */
+static inline u32 ref_offset(ref r) { return r & ((1u << REF_BASE_BIT) - 1); }
 
 /* Fixed slots behind BASE_WARP (set once per warp and launch) and BASE_BLOCK (per block), 128 bytes each. */
-#define WARP_SLOTS(X)                                                                                                  \
-    X(W_TID_X, "%tid.x")                                                                                               \
-    X(W_TID_Y, "%tid.y")                                                                                               \
-    X(W_TID_Z, "%tid.z") X(W_LANEID, "%laneid") X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") \
-        X(W_GT, "%lanemask_gt") X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")                                        \
+#define WARP_SLOTS(X)                                                                             \
+    X(W_TID_X, "%tid.x")                                                                          \
+    X(W_TID_Y, "%tid.y")                                                                          \
+    X(W_TID_Z, "%tid.z")                                                                          \
+    X(W_LANEID, "%laneid") X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") \
+        X(W_GT, "%lanemask_gt") X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")                   \
             X(W_STACK, "") /* bytes in use of what alloca gives out */
-#define BLOCK_SLOTS(X)                                                                                            \
-    X(B_CTAID_X, "%ctaid.x")                                                                                      \
-    X(B_CTAID_Y, "%ctaid.y")                                                                                      \
-    X(B_CTAID_Z, "%ctaid.z") X(B_NTID_X, "%ntid.x") X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z")                 \
-        X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y") X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") \
-            X(B_SMID, "%smid") X(B_NSMID, "%nsmid") X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size")  \
-                X(B_TOTAL_SHARED, "%total_smem_size") X(B_CLUSTER_ONE, "%cluster_nctarank")                       \
-                    X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "") X(B_DYNAMIC_32, "")           \
+#define BLOCK_SLOTS(X)                                                                                    \
+    X(B_CTAID_X, "%ctaid.x")                                                                              \
+    X(B_CTAID_Y, "%ctaid.y")                                                                              \
+    X(B_CTAID_Z, "%ctaid.z")                                                                              \
+    X(B_NTID_X, "%ntid.x") X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x")       \
+        X(B_NCTAID_Y, "%nctaid.y") X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") X(B_SMID, "%smid") \
+            X(B_NSMID, "%nsmid") X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size")             \
+                X(B_TOTAL_SHARED, "%total_smem_size") X(B_CLUSTER_ONE, "%cluster_nctarank")               \
+                    X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "") X(B_DYNAMIC_32, "")   \
                         X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
 enum {
 #define X(id, name) id,
@@ -73,8 +78,9 @@ enum {
 #define PIPES(X)                                                                                          \
     X(PIPE_ALU, "alu")                                                                                    \
     X(PIPE_FMA, "fma")                                                                                    \
-    X(PIPE_FP64, "fp64") X(PIPE_SFU, "sfu") X(PIPE_CVT, "cvt") X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") \
-        X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
+    X(PIPE_FP64, "fp64")                                                                                  \
+    X(PIPE_SFU, "sfu") X(PIPE_CVT, "cvt") X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") \
+        X(PIPE_NONE, "none")
 enum pipe {
 #define X(id, name) id,
     PIPES(X)

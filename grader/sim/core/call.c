@@ -130,7 +130,7 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
 /* Through a register: lanes may call different functions. */
 static void enter_indirect(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d) {
     const struct sim_module *m = x->worker->launch->module;
-    const u64 *target = (const u64 *)(x->base[d->target >> 30] + (d->target & 0x3fffffff));
+    const u64 *target = operand_at(x, d->target);
     while (!x->faulted) {
         u32 lane = (u32)__builtin_ctz(f->mask), same = 0;
         u64 code = target[lane] - FUNC_WINDOW;

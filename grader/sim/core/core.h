@@ -136,6 +136,9 @@ struct exec {
     struct trace_block *trace; /* of the running block, or NULL */
 };
 
+/* The operand's slot, for the function that runs. */
+static inline void *operand_at(const struct exec *x, ref r) { return x->base[ref_base(r)] + ref_offset(r); }
+
 /* How an access counts for races. */
 enum race_access {
     RACE_READ,

@@ -13,8 +13,9 @@ struct exchange {
 };
 
 static unsigned char *resolve(const struct exec *x, const struct warp *w, const struct fragment *f, ref r) {
-    unsigned char *base = r >> 30 == BASE_FRAME ? w->frames + x->worker->contexts[f->context].frame : x->base[r >> 30];
-    return base + (r & 0x3fffffff);
+    unsigned char *base =
+        ref_base(r) == BASE_FRAME ? w->frames + x->worker->contexts[f->context].frame : x->base[ref_base(r)];
+    return base + ref_offset(r);
 }
 
 static const struct op *op_of(const struct exec *x, const struct fragment *f) { return &x->worker->launch->ops[f->pc]; }

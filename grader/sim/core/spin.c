@@ -31,7 +31,7 @@ static bool stays(const struct exec *x, const struct op *first, const struct op 
 static u64 address_of(const struct exec *x, const struct op *o, u32 lane) {
     const struct mem_desc *d = &x->mems[o->aux];
     if (o->src[0] == REF_NONE) return (u64)o->imm;
-    const unsigned char *reg = x->base[o->src[0] >> 30] + (o->src[0] & 0x3fffffff);
+    const unsigned char *reg = operand_at(x, o->src[0]);
     return d->address32 ? ((const u32 *)reg)[lane] + (u32)o->imm : ((const u64 *)reg)[lane] + (u64)o->imm;
 }
 

@@ -4,7 +4,7 @@
 #include "grader/sim/core/place.h"
 
 static inline u32 guard_mask(const struct exec *x, const struct op *o) {
-    return *(const u32 *)(x->base[o->guard >> 30] + (o->guard & 0x3fffffff)) ^ o->flip;
+    return *(const u32 *)operand_at(x, o->guard) ^ o->flip;
 }
 
 /* Straight-line code up to the control op of the segment, which is returned. */
@@ -59,7 +59,7 @@ static void take_place(struct exec *x, const struct fragment *f) {
 
 static void branch(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     u32 taken = f->mask & guard_mask(x, o), s = x->worker->launch->module->segment_of[f->pc];
-    if (o->guard >> 30 == BASE_FRAME) x->worker->branch_runs[s]++;
+    if (ref_base(o->guard) == BASE_FRAME) x->worker->branch_runs[s]++;
     if (taken == 0) {
         f->pc = pc + 1;
     } else if (taken == f->mask) {
@@ -73,7 +73,7 @@ static void branch(struct exec *x, struct warp *w, struct fragment *f, const str
 
 static void branch_table(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     const struct branch_table *t = &x->worker->launch->module->tables[o->aux];
-    const u32 *index = (const u32 *)(x->base[o->src[0] >> 30] + (o->src[0] & 0x3fffffff));
+    const u32 *index = operand_at(x, o->src[0]);
     u32 left = f->mask & guard_mask(x, o);
     f->pc = pc + 1; /* lanes whose guard is false */
     while (left) {

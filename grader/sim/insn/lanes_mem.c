@@ -17,10 +17,10 @@ static inline __attribute__((always_inline)) void addresses(const struct exec *x
     if (o->src[0] == REF_NONE) {
         LANES ea[l] = imm;
     } else if (d->address32) {
-        const u32 *A = at(x, o->src[0]);
+        const u32 *A = operand_at(x, o->src[0]);
         LANES ea[l] = A[l] + (u32)imm; /* wraps at 32 bits */
     } else {
-        const u64 *A = at(x, o->src[0]);
+        const u64 *A = operand_at(x, o->src[0]);
         LANES ea[l] = A[l] + imm;
     }
 }
@@ -103,7 +103,7 @@ static void move(const struct exec *x, const struct mem_desc *d, unsigned char *
     u32 span = (u32)d->width * d->count;
     for (u32 e = 0; e < d->count; e++) {
         if (d->reg[e] == REF_NONE) continue;
-        void *reg = at(x, d->reg[e]);
+        void *reg = operand_at(x, d->reg[e]);
         if (d->verb == MEM_LOAD) load_element(reg, d, p + e * d->width, rel, mask, shape, span);
         else store_element(reg, d, p + e * d->width, rel, mask, shape, span);
     }
@@ -404,7 +404,7 @@ static void access_shared(struct exec *x, const struct op *o, const struct mem_d
 static void local_bytes(const struct exec *x, const struct mem_desc *d, unsigned char *rows, u64 offset, u32 lane,
                         u32 element) {
     if (d->reg[element] == REF_NONE) return;
-    unsigned char *reg = (unsigned char *)at(x, d->reg[element]) + lane * d->reg_bytes;
+    unsigned char *reg = (unsigned char *)operand_at(x, d->reg[element]) + lane * d->reg_bytes;
     u64 value = 0;
     if (d->verb == MEM_STORE) memcpy(&value, reg, d->reg_bytes);
     for (u32 i = 0; i < d->width; i++) {
@@ -423,7 +423,7 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
     if (d->width != d->reg_bytes || d->width < 4 || offset % 4) return false;
     for (u32 e = 0; e < d->count; e++) {
         if (d->reg[e] == REF_NONE) continue;
-        u32 *reg = at(x, d->reg[e]), words = d->width / 4;
+        u32 *reg = operand_at(x, d->reg[e]), words = d->width / 4;
         for (u32 w = 0; w < words; w++) {
             u32 *row = (u32 *)(rows + (offset / 4 + e * words + w) * 128);
             if (d->verb == MEM_LOAD)

@@ -32,7 +32,7 @@ static u32 register_number(struct regions *r, ref x) {
     return r->nregisters - 1;
 }
 
-static bool in_frame(ref x) { return x != REF_NONE && x >> 30 == BASE_FRAME; }
+static bool in_frame(ref x) { return ref_base(x) == BASE_FRAME; }
 
 static void reads(struct regions *r, struct step *s, ref x) {
     if (in_frame(x) && s->nsrc < STEP_REFS) s->src[s->nsrc++] = register_number(r, x);
@@ -120,7 +120,7 @@ static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
         const struct op *o = &r->module->ops[s->op];
         bool add64 = named(r, s->op, "add.s64") || named(r, s->op, "add.u64");
         if (add64) {
-            bool constant = o->src[0] >> 30 == BASE_CONST || o->src[1] >> 30 == BASE_CONST;
+            bool constant = ref_base(o->src[0]) == BASE_CONST || ref_base(o->src[1]) == BASE_CONST;
             bool own = o->src[0] == o->dst || o->src[1] == o->dst, wide = false;
             for (u32 k = 0; k < s->nsrc; k++)
                 wide |= def[s->src[k]] != UINT32_MAX && named(r, steps[def[s->src[k]]].op, "mul.wide");
