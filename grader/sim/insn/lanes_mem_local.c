@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+static unsigned char *local_byte(unsigned char *rows, u64 at, u32 lane) {
+    return rows + (at / 4 * 32 + lane) * 4 + at % 4;
+}
+
 static void local_bytes(const struct exec *x, const struct mem_desc *d, unsigned char *rows, u64 offset, u32 lane,
                         u32 element) {
     if (d->reg[element] == REF_NONE) return;
@@ -11,8 +15,7 @@ static void local_bytes(const struct exec *x, const struct mem_desc *d, unsigned
     u64 value = 0;
     if (d->verb == MEM_STORE) memcpy(&value, reg, d->reg_bytes);
     for (u32 i = 0; i < d->width; i++) {
-        u64 byte = offset + i;
-        unsigned char *p = rows + (byte / 4 * 32 + lane) * 4 + byte % 4;
+        unsigned char *p = local_byte(rows, offset + i, lane);
         if (d->verb == MEM_STORE) *p = (unsigned char)(value >> 8 * i);
         else value |= (u64)*p << 8 * i;
     }
@@ -35,10 +38,6 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
         }
     }
     return true;
-}
-
-static unsigned char *local_byte(unsigned char *rows, u64 at, u32 lane) {
-    return rows + (at / 4 * 32 + lane) * 4 + at % 4;
 }
 
 static void check_written_local(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
