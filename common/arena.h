@@ -11,7 +11,6 @@ struct arena {
 /* Zeroed memory, aligned to 64 bytes for sizes from 64 on, else to 16; never NULL. */
 void *arena_alloc(struct arena *a, size_t bytes);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
-char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Frees everything; the arena is empty and usable again. A zeroed arena is an empty one. */
 void arena_free(struct arena *a);
 

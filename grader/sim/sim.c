@@ -35,12 +35,6 @@ uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name) { return mem
 enum sim_status sim_free(struct sim *s, uint64_t a) { return a ? memory_free(&s->memory, a) : SIM_OK; }
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
-void sim_name(struct sim *s, uint64_t address, const char *name) {
-    struct allocation *a = memory_at(&s->memory, address);
-    if (!a) return;
-    strncpy(a->name, name, sizeof a->name - 1);
-}
-
 bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct allocation *a = memory_at(&s->memory, address);
     if (!a) return false;

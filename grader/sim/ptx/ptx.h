@@ -18,14 +18,15 @@
 enum ptx_space { PTX_NO_SPACE, PTX_REG, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM };
 
 /* X(enumerator, spelling, bytes in a register or in memory) */
-#define PTX_TYPES(X)                                                                                               \
-    X(PTX_PRED, "pred", 1)                                                                                         \
-    X(PTX_B8, "b8", 1)                                                                                             \
-    X(PTX_U8, "u8", 1)                                                                                             \
-    X(PTX_S8, "s8", 1) X(PTX_B16, "b16", 2) X(PTX_U16, "u16", 2) X(PTX_S16, "s16", 2) X(PTX_F16, "f16", 2)         \
-        X(PTX_BF16, "bf16", 2) X(PTX_B32, "b32", 4) X(PTX_U32, "u32", 4) X(PTX_S32, "s32", 4) X(PTX_F32, "f32", 4) \
-            X(PTX_F16X2, "f16x2", 4) X(PTX_BF16X2, "bf16x2", 4) X(PTX_TF32, "tf32", 4) X(PTX_B64, "b64", 8)        \
-                X(PTX_U64, "u64", 8) X(PTX_S64, "s64", 8) X(PTX_F64, "f64", 8) X(PTX_B128, "b128", 16)
+#define PTX_TYPES(X)                                                                                                 \
+    X(PTX_PRED, "pred", 1)                                                                                           \
+    X(PTX_B8, "b8", 1)                                                                                               \
+    X(PTX_U8, "u8", 1)                                                                                               \
+    X(PTX_S8, "s8", 1)                                                                                               \
+    X(PTX_B16, "b16", 2) X(PTX_U16, "u16", 2) X(PTX_S16, "s16", 2) X(PTX_F16, "f16", 2) X(PTX_BF16, "bf16", 2)       \
+        X(PTX_B32, "b32", 4) X(PTX_U32, "u32", 4) X(PTX_S32, "s32", 4) X(PTX_F32, "f32", 4) X(PTX_F16X2, "f16x2", 4) \
+            X(PTX_BF16X2, "bf16x2", 4) X(PTX_TF32, "tf32", 4) X(PTX_B64, "b64", 8) X(PTX_U64, "u64", 8)              \
+                X(PTX_S64, "s64", 8) X(PTX_F64, "f64", 8) X(PTX_B128, "b128", 16)
 
 enum ptx_type {
     PTX_NO_TYPE,
@@ -86,7 +87,6 @@ struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_type type; /* of an immediate: PTX_S64, PTX_U64, PTX_F32, PTX_F64; of a reg: its own type */
     bool negated;       /* !%p */
-    bool complement;    /* -x of a register operand never occurs in PTX; kept false */
     int reg;            /* index into the function's regs, -1 where absent */
     int second;         /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for `|_` */
     uint64_t value;     /* immediate */
