@@ -190,12 +190,12 @@ static void drop_unused(struct batch *b) {
 
 static bool grade_found(struct batch *b, struct err *e) {
     struct grade_options go = options_grade(b->o, b->o->devices[0]);
-    struct many_item *items = xcalloc(b->n, sizeof *items);
+    struct grade_item *items = xcalloc(b->n, sizeof *items);
     struct result *results = xcalloc(b->n, sizeof *results);
     unsigned n = 0;
     for (unsigned i = 0; i < b->n; i++)
         if (b->entries[i].found)
-            items[n++] = (struct many_item){
+            items[n++] = (struct grade_item){
                 .ex = b->entries[i].ex, .name = b->entries[i].ex->name, .source = &b->entries[i].source};
     char what[40];
     snprintf(what, sizeof what, "%u files", n);

@@ -35,7 +35,7 @@ struct checkup {
     const struct options *o;
     const struct exercise **list;
     struct subject *subjects;
-    struct many_item *items;
+    struct grade_item *items;
     unsigned *owner; /* of subject i: index into `list` */
     unsigned n, room, owner_room;
     struct buf problems;
@@ -325,10 +325,10 @@ static bool grade_everything(struct checkup *c, struct err *e) {
     struct result *results = xcalloc(c->n, sizeof *results);
     c->items = xcalloc(c->n, sizeof *c->items);
     for (unsigned i = 0; i < c->n; i++)
-        c->items[i] = (struct many_item){.ex = c->list[c->owner[i]],
-                                         .name = c->subjects[i].name,
-                                         .source = &c->subjects[i].source,
-                                         .no_speed = c->subjects[i].role != ANSWER};
+        c->items[i] = (struct grade_item){.ex = c->list[c->owner[i]],
+                                          .name = c->subjects[i].name,
+                                          .source = &c->subjects[i].source,
+                                          .no_speed = c->subjects[i].role != ANSWER};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);
     go.progress = progress_show, go.user = what;

@@ -1,4 +1,4 @@
-/* shared.c — what the commands have in common: choosing exercises, progress, where reports go. */
+/* commands.c — what the commands have in common: choosing exercises, progress, where reports go. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"

@@ -1,4 +1,4 @@
-/* simgpu.c — build/simgpu: builds and runs any CUDA program on the simulated GPU. */
+/* main.c — build/simgpu: builds and runs any CUDA program on the simulated GPU. */
 #include "grader/simgpu/simgpu.h"
 #include "grader/simgpu/tools.h"
 

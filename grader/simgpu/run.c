@@ -1,4 +1,4 @@
-/* simgpu_run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
+/* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
  * server in this process, serves it, and ends as the program ended. */
 #include "grader/simgpu/simgpu.h"
 

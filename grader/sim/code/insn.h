@@ -34,23 +34,24 @@ static inline u32 ref_base(ref r) { return r >> REF_BASE_BIT; } /* BASE_… */
 static inline u32 ref_offset(ref r) { return r & ((1u << REF_BASE_BIT) - 1); }
 
 /* Fixed slots behind BASE_WARP (set once per warp and launch) and BASE_BLOCK (per block), 128 bytes each. */
-#define WARP_SLOTS(X)                                                                             \
-    X(W_TID_X, "%tid.x")                                                                          \
-    X(W_TID_Y, "%tid.y")                                                                          \
-    X(W_TID_Z, "%tid.z")                                                                          \
-    X(W_LANEID, "%laneid") X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") \
-        X(W_GT, "%lanemask_gt") X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq")                   \
-            X(W_STACK, "") /* bytes in use of what alloca gives out */
-#define BLOCK_SLOTS(X)                                                                                    \
-    X(B_CTAID_X, "%ctaid.x")                                                                              \
-    X(B_CTAID_Y, "%ctaid.y")                                                                              \
-    X(B_CTAID_Z, "%ctaid.z")                                                                              \
-    X(B_NTID_X, "%ntid.x") X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x")       \
-        X(B_NCTAID_Y, "%nctaid.y") X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") X(B_SMID, "%smid") \
-            X(B_NSMID, "%nsmid") X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size")             \
-                X(B_TOTAL_SHARED, "%total_smem_size") X(B_CLUSTER_ONE, "%cluster_nctarank")               \
-                    X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "") X(B_DYNAMIC_32, "")   \
-                        X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
+#define WARP_SLOTS(X)                                                                              \
+    X(W_TID_X, "%tid.x")                                                                           \
+    X(W_TID_Y, "%tid.y")                                                                           \
+    X(W_TID_Z, "%tid.z")                                                                           \
+    X(W_LANEID, "%laneid")                                                                         \
+    X(W_WARPID, "%warpid") X(W_LT, "%lanemask_lt") X(W_LE, "%lanemask_le") X(W_GT, "%lanemask_gt") \
+        X(W_GE, "%lanemask_ge") X(W_EQ, "%lanemask_eq") X(W_STACK, "") /* bytes in use of what alloca gives out */
+#define BLOCK_SLOTS(X)                                                                                                \
+    X(B_CTAID_X, "%ctaid.x")                                                                                          \
+    X(B_CTAID_Y, "%ctaid.y")                                                                                          \
+    X(B_CTAID_Z, "%ctaid.z")                                                                                          \
+    X(B_NTID_X, "%ntid.x")                                                                                            \
+    X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y")               \
+        X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") X(B_SMID, "%smid") X(B_NSMID, "%nsmid")                   \
+            X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size") X(B_TOTAL_SHARED, "%total_smem_size")        \
+                X(B_CLUSTER_ONE, "%cluster_nctarank") X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "") \
+                    X(B_DYNAMIC_32, "") X(B_DYNAMIC_64, "")                                                           \
+                        X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
 enum {
 #define X(id, name) id,
     WARP_SLOTS(X) W_SLOTS
@@ -75,12 +76,12 @@ enum {
 };
 
 /* X(id, name): the execution unit, for the time model and the instruction mix. */
-#define PIPES(X)                                                                                          \
-    X(PIPE_ALU, "alu")                                                                                    \
-    X(PIPE_FMA, "fma")                                                                                    \
-    X(PIPE_FP64, "fp64")                                                                                  \
-    X(PIPE_SFU, "sfu") X(PIPE_CVT, "cvt") X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") \
-        X(PIPE_NONE, "none")
+#define PIPES(X)         \
+    X(PIPE_ALU, "alu")   \
+    X(PIPE_FMA, "fma")   \
+    X(PIPE_FP64, "fp64") \
+    X(PIPE_SFU, "sfu")   \
+    X(PIPE_CVT, "cvt") X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
 enum pipe {
 #define X(id, name) id,
     PIPES(X)
@@ -98,9 +99,9 @@ enum op_kind {
     OP_RET,
     OP_EXIT,
     OP_TRAP,
-    OP_BAR,     /* block barrier */
-    OP_COLLECT, /* a rendezvous of lanes: shuffles, votes, matches, warp barriers */
-    OP_YIELD,   /* nanosleep: lets others go first */
+    OP_BAR,        /* block barrier */
+    OP_RENDEZVOUS, /* a rendezvous of lanes: shuffles, votes, matches, warp barriers */
+    OP_YIELD,      /* nanosleep: lets others go first */
 };
 
 enum insn_form {
@@ -144,10 +145,9 @@ struct op {
     u8 env;          /* index into floating-point environments: rounding, flush to zero; 0 = default */
     u8 flags;
     u16 row;
-    u16 unused;
     u32 loc;    /* index into the module's locs */
     u32 target; /* branch target, callee, segment-relative data; by kind */
-    u32 aux;    /* index of the mem_desc, collect_desc, call_desc …; by kind */
+    u32 aux;    /* index of the mem_desc, rendezvous_desc, call_desc …; by kind */
     s64 imm;
 };
 _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
@@ -155,8 +155,6 @@ _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
 enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
-       OPF_UNIFORM = 4,
-       OPF_FTZ = 8,
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */

@@ -21,7 +21,6 @@ struct sim {
     struct sim_module *modules;
     struct buf output, errors; /* of printf, of assert */
     pthread_mutex_t output_lock;
-    struct pool *pool; /* worker threads, made at the first launch that wants them */
     uint64_t heap_used;
     struct race_plane *planes; /* by worker, kept from launch to launch */
     unsigned nplanes;
@@ -39,7 +38,7 @@ struct fragment {
     u8 met;   /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
     u64 turn; /* when it last ran: for fairness */
 };
-enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_COLLECTING };
+enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_RENDEZVOUS };
 
 struct context { /* one call stack: an interned list of return places */
     u32 parent, call_op, code, depth;
@@ -223,13 +222,13 @@ struct fragment *fragment_pick(struct worker *k, struct warp *w);
 void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc); /* lanes leave f for pc */
 void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* lanes exit; f may vanish */
 
-/* core/barrier.c, core/collect.c, core/call.c: the control instructions. */
+/* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
 /* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */
-void collect_arrive(struct exec *x, struct fragment *f, const struct op *o);
+void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o);
 /* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True if one did. */
-bool collect_resolve(struct exec *x, struct warp *w);
+bool rendezvous_resolve(struct exec *x, struct warp *w);
 void call_enter(struct exec *x, struct fragment *f, const struct op *o);
 void call_return(struct exec *x, struct fragment *f);
 /* core/builtin.c: printf, malloc, free, assert of device code. `frame` is the caller's. */

@@ -8,6 +8,7 @@
 #include "common/grow.h"
 #include "grader/sim/device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -84,6 +85,7 @@ u64 launch_blocks(const struct launch *l) {
 }
 
 u64 launch_sample(u64 i, u64 count, u64 nblocks) {
+    assert(i < count && count <= nblocks);
     u64 first = i * nblocks / count, last = (i + 1) * nblocks / count, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
     return first + (hash >> 32) % (last - first);
 }
@@ -204,7 +206,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->hostile = s->options.hostile_schedule;
     l->nthreads = r->block[0] * r->block[1] * r->block[2];
     l->nwarps = (l->nthreads + 31) / 32;
-    l->shared_bytes = ((l->code->static_shared + 15) & ~15u) + r->dynamic_shared;
+    l->shared_bytes = shared_bytes_of(l->code, r->dynamic_shared);
     l->warp_frame_bytes = l->code->max_frame;
     l->thread_local_bytes = l->code->max_local;
     l->budget = s->options.instruction_budget;

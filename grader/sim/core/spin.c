@@ -59,8 +59,8 @@ void place_spin(const struct exec *x, const struct op *branch, char *out, size_t
     bool looks = branch->kind != OP_BRA || first > branch;
     *out = 0;
     for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
-        looks |=
-            reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_COLLECT || o->kind == OP_BAR;
+        looks |= reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_RENDEZVOUS ||
+                 o->kind == OP_BAR;
         if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size)) return;
     }
     if (!looks)

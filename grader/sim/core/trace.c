@@ -87,7 +87,7 @@ static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
     return n;
 }
 
-/* One lane does the warp's atomics: insn/merge.c says where ptxas arranges that. */
+/* One lane does the warp's atomics: code/merge.c says where ptxas arranges that. */
 static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 mask) {
     return m->shape == SHAPE_UNIFORM &&
            (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));

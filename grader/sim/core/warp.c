@@ -96,7 +96,7 @@ static void leave(struct exec *x, struct warp *w, struct fragment *f, const stru
     f->pc = pc + 1;
     if (!lanes) return;
     fragment_end(w, f, lanes);
-    if (w->nfrag > 1) collect_resolve(x, w); /* those that waited for these lanes do so no longer */
+    if (w->nfrag > 1) rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
     barrier_check(x);
 }
 
@@ -128,9 +128,9 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
         f->pc = pc;
         barrier_arrive(x, f, o);
         break;
-    case OP_COLLECT:
+    case OP_RENDEZVOUS:
         f->pc = pc;
-        collect_arrive(x, f, o);
+        rendezvous_arrive(x, f, o);
         break;
     case OP_TRAP: core_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
     case OP_YIELD:
@@ -159,7 +159,7 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         if (x->faulted || over) return WARP_FAULTED;
         bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
-        if (!f && collect_resolve(x, w)) f = fragment_pick(x->worker, w);
+        if (!f && rendezvous_resolve(x, w)) f = fragment_pick(x->worker, w);
         if ((again && w->executed >= until) || o->kind == OP_YIELD) return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;

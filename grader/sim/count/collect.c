@@ -40,7 +40,7 @@ static void count_op(struct sim_counters *c, const struct op *o, u64 runs, u64 l
     if (row->flops && row->pipe == PIPE_FP64) c->flops_f64 += lanes * row->flops;
     else if (row->flops) c->flops_f32 += lanes * row->flops;
     if (o->kind == OP_BAR) c->barriers += runs;
-    if (o->kind == OP_COLLECT) c->shuffles += runs;
+    if (o->kind == OP_RENDEZVOUS) c->shuffles += runs;
 }
 
 static void count_segments(const struct launch *l, struct lines *t) {

@@ -15,7 +15,7 @@ struct allocation {
     uint8_t state;
     bool constant;    /* kernels may not write */
     bool module;      /* a module's variable: sim_reset keeps it and restores its value */
-    bool watched;     /* the launch at hand may change it: races are looked for (insn/roots.c) */
+    bool watched;     /* the launch at hand may change it: races are looked for (code/roots.c) */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
     uint32_t serial;  /* order of allocation, for reports */
     char name[48];

@@ -14,7 +14,7 @@
  * one a read. A store that leaves what it finds is not told: many threads may set one flag. Lanes of one
  * store that leave different values in one word race too; other accesses of one warp are not compared.
  *
- * Kernels whose blocks may see each other's writes take another way: obs/order.c. */
+ * Kernels whose blocks may see each other's writes take another way: order.c. */
 #include "grader/sim/race/lanes_race.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"

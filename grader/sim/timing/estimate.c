@@ -58,7 +58,7 @@ static void make_plan(struct plan *p, const struct gpu_device *d, const struct s
     *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2]};
     memcpy(p->place.grid, l->grid, sizeof p->place.grid);
     p->place.nblocks = (u64)l->grid[0] * l->grid[1] * l->grid[2];
-    p->shared = ((c->static_shared + 15) & ~15u) + l->dynamic_shared;
+    p->shared = shared_bytes_of(c, l->dynamic_shared);
     p->guessed = !l->kernel->registers;
     p->registers = kernel_registers(l->kernel);
     u32 fits = device_blocks_per_sm(d, p->threads, p->registers, p->shared, NULL);

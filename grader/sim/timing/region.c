@@ -94,10 +94,10 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     writes(r, s, o->dst);
     if (is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
     if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
-    if (o->kind == OP_COLLECT) {
-        reads(r, s, m->collects[o->aux].members);
-        writes(r, s, m->collects[o->aux].second);
-        bool data = m->collects[o->aux].kind == COLLECT_SHFL || m->collects[o->aux].kind == COLLECT_MATCH;
+    if (o->kind == OP_RENDEZVOUS) {
+        reads(r, s, m->rendezvous[o->aux].members);
+        writes(r, s, m->rendezvous[o->aux].second);
+        bool data = m->rendezvous[o->aux].kind == RENDEZVOUS_SHFL || m->rendezvous[o->aux].kind == RENDEZVOUS_MATCH;
         s->unit = data ? UNIT_LSU : UNIT_ALU;
         s->latency = plain_latency(r->device, s->unit);
     }
@@ -130,7 +130,7 @@ static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
     }
 }
 
-/* ---- accesses to shared memory that ptxas makes one of (insn/merge.c marked them) ---- */
+/* ---- accesses to shared memory that ptxas makes one of (code/merge.c marked them) ---- */
 
 static const struct mem_desc *shared_access(const struct regions *r, const struct step *s) {
     if (s->kind != STEP_MEMORY) return NULL;
@@ -285,7 +285,7 @@ static struct region *find(struct regions *r, u32 segment, u32 n) {
 /* A shuffle or vote ends a segment, but no basic block. */
 static bool goes_on(const struct sim_module *m, u32 segment) {
     const struct op *o = &m->ops[m->segments[segment].last];
-    return o->kind == OP_COLLECT && !in_frame(o->guard);
+    return o->kind == OP_RENDEZVOUS && !in_frame(o->guard);
 }
 
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {
