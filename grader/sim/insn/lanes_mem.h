@@ -15,7 +15,9 @@ void ISAFN(access_local)(struct exec *x, const struct op *o, const struct mem_de
 void ISAFN(move_lanes)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
                        u8 shape);
 
-static inline u32 access_span(const struct mem_desc *d) { return (u32)d->width * d->count; } /* bytes that a lane accesses */
+static inline u32 access_span(const struct mem_desc *d) {
+    return (u32)d->width * d->count;
+} /* bytes that a lane accesses */
 
 static inline enum race_access race_kind(const struct mem_desc *d) {
     if (d->verb == MEM_ATOM) return RACE_EXCHANGE;
@@ -111,6 +113,6 @@ static inline bool count_atomic(struct exec *x, const struct mem_desc *d, u32 st
     u32 phase = (u32)ea[__builtin_ctz(mask)] & 31;
     bool one = m->shape == SHAPE_UNIFORM &&
                (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
-    (one ? ISAFN(pattern_count_aggregated) : ISAFN(pattern_count))(x->stats[stat], m, phase, space, d->width);
+    (one ? pattern_count_aggregated : pattern_count)(x->stats[stat], m, phase, space, d->width);
     return true;
 }

@@ -96,7 +96,7 @@ void ISAFN(access_global)(struct exec *x, const struct op *o, const struct mem_d
     u64 base = ea[__builtin_ctz(mask)];
     u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
     bool near = relate(m, ea, mask, space, span, rel);
-    if (near) ISAFN(pattern_count)(x->stats[stat], m, (u32)base & 31, space, span);
+    if (near) pattern_count(x->stats[stat], m, (u32)base & 31, space, span);
     if (!near) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
     TRACE(x, o, space, stat, ea, mask);
     if (!near || !global_fits(x, d, m, base, span)) {

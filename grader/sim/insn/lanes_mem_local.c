@@ -81,7 +81,7 @@ void ISAFN(access_local)(struct exec *x, const struct op *o, const struct mem_de
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
     if (relate(m, ea, mask, SPACE_LOCAL, span, rel))
-        ISAFN(pattern_count)(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
+        pattern_count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
     TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
     ACTIVE(mask) {
         if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u))) continue;

@@ -81,7 +81,7 @@ void ISAFN(access_shared)(struct exec *x, const struct op *o, const struct mem_d
     s32 rel[32];
     u64 base = ea[__builtin_ctz(mask)];
     bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
-    if (near && d->merge != MERGED_AWAY) ISAFN(pattern_count)(x->stats[stat], m, 0, SPACE_SHARED, span);
+    if (near && d->merge != MERGED_AWAY) pattern_count(x->stats[stat], m, 0, SPACE_SHARED, span);
     TRACE(x, o, SPACE_SHARED, stat, ea, mask);
     bool fits = near && shared_fits(x, m, base, span);
     if (!fits) {
