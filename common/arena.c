@@ -2,9 +2,8 @@
 #include "common/arena.h"
 #include "common/err.h"
 
-#include <stdarg.h>
+#include <assert.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,24 +31,21 @@ void *arena_alloc(struct arena *a, size_t bytes) {
     c->previous = a->last;
     c->size = size;
     a->last = c;
-    return take(c, bytes, align);
+    p = take(c, bytes, align);
+    assert(p);
+    return p;
+}
+
+void *arena_moved(struct arena *a, const void *old, size_t used, size_t bytes) {
+    assert(used <= bytes);
+    void *p = arena_alloc(a, bytes);
+    if (used) memcpy(p, old, used);
+    return p;
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n) {
     char *p = arena_alloc(a, n + 1);
     memcpy(p, s, n);
-    return p;
-}
-
-char *arena_printf(struct arena *a, const char *format, ...) {
-    va_list ap, again;
-    va_start(ap, format);
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, format, ap);
-    char *p = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(p, (size_t)n + 1, format, again);
-    va_end(again);
-    va_end(ap);
     return p;
 }
 

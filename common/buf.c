@@ -1,24 +1,28 @@
 /* buf.c — see buf.h. */
 #include "common/buf.h"
-#include "common/err.h"
+#include "common/grow.h"
 
+#include <assert.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void reserve(struct buf *b, size_t more) {
-    if (b->size + more + 1 <= b->capacity) return;
-    size_t capacity = b->capacity ? b->capacity * 2 : 256;
-    while (capacity < b->size + more + 1) capacity *= 2;
-    b->data = xrealloc(b->data, capacity);
-    b->capacity = capacity;
+    if (more > SIZE_MAX - 1 - b->size) die("a buffer of more bytes than there are");
+    GROW(b->data, b->size + more + 1, b->capacity, 256);
+}
+
+static void end(struct buf *b, size_t more) {
+    b->size += more;
+    assert(b->size < b->capacity); /* a zero byte fits behind the data */
+    b->data[b->size] = 0;
 }
 
 void buf_add(struct buf *b, const void *bytes, size_t n) {
     reserve(b, n);
     if (n) memcpy(b->data + b->size, bytes, n);
-    b->size += n;
-    b->data[b->size] = 0;
+    end(b, n);
 }
 
 void buf_puts(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
@@ -30,7 +34,7 @@ void buf_vprintf(struct buf *b, const char *format, va_list ap) {
     if (n > 0) {
         reserve(b, (size_t)n);
         vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
-        b->size += (size_t)n;
+        end(b, (size_t)n);
     }
     va_end(again);
 }

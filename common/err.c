@@ -16,18 +16,6 @@ bool err_set(struct err *e, enum err_kind kind, const char *format, ...) {
     return false;
 }
 
-bool err_prefix(struct err *e, const char *format, ...) {
-    char prefix[512], old[sizeof e->text];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(prefix, sizeof prefix, format, ap);
-    va_end(ap);
-    memcpy(old, e->text, sizeof old);
-    int n = snprintf(e->text, sizeof e->text, "%s: ", prefix);
-    strncat(e->text, old, sizeof e->text - 1 - (unsigned)n);
-    return false;
-}
-
 void die(const char *format, ...) {
     va_list ap;
     va_start(ap, format);

@@ -23,9 +23,6 @@ struct err {
 /* Always returns false, so that it can end a function. */
 bool err_set(struct err *e, enum err_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts "prefix: " before the text; for callers that know the place. */
-bool err_prefix(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Ends the program (status 3, "cannot grade"); only for what can be nothing but our own bug. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

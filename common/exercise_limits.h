@@ -8,7 +8,6 @@
 
 /* Unit roundoffs: the largest relative error of one correctly rounded operation. */
 #define EX_ROUND32 0x1p-24
-#define EX_ROUND64 0x1p-53
 
 /* Sectors that a request may touch: `slack` times what its active lanes and widths need when packed. A plain
  * limit of 4 would refuse float4 (16 sectors, all of them used) and let pass half-empty warps (4 sectors,

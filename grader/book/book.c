@@ -1,6 +1,7 @@
 /* book.c — see book.h. */
 #include "grader/book/book.h"
 #include "common/file.h"
+#include "common/grow.h"
 #include "common/text.h"
 
 #include <dirent.h>
@@ -181,12 +182,12 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 
 char **book_files(const char *folder, const char *prefix, const char *suffix) {
     char **list = xcalloc(1, sizeof *list);
-    unsigned n = 0;
+    unsigned n = 0, room = 1;
     DIR *d = opendir(folder);
     for (struct dirent *entry; d && (entry = readdir(d));) {
         if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) || !text_ends(entry->d_name, suffix))
             continue;
-        list = xrealloc(list, (n + 2) * sizeof *list);
+        GROW(list, n + 2, room, 1);
         list[n++] = xstrdup(entry->d_name);
         list[n] = NULL;
     }

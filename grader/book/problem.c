@@ -4,17 +4,13 @@
 
 #include <string.h>
 
-static const struct {
-    size_t bytes;
-    const char *name;
-} types[] = {
-#define X(id, type, name) {sizeof(type), name},
+static const size_t type_bytes[] = {
+#define X(id, type, name) [id] = sizeof(type),
     EX_TYPES(X)
 #undef X
 };
 
-size_t ex_type_bytes(enum ex_type t) { return types[t].bytes; }
-const char *ex_type_name(enum ex_type t) { return types[t].name; }
+size_t ex_type_bytes(enum ex_type t) { return type_bytes[t]; }
 
 /* ---- random numbers ---- */
 

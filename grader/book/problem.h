@@ -14,7 +14,6 @@ struct ex_rng {
 void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a, unsigned b);
 
 size_t ex_type_bytes(enum ex_type t);
-const char *ex_type_name(enum ex_type t);
 
 /* One argument's data. A buffer of its own owns `bytes` at `before`; an alias points into its owner's. */
 struct operand {

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-struct many {
-    const struct many_item *items;
+struct grading {
+    const struct grade_item *items;
     const struct grade_options *o;    /* of the caller, for progress */
     const struct grade_options *each; /* of a process */
     struct result *results;
@@ -26,8 +26,8 @@ static void failed(struct result *r, const struct exercise *ex, const char *why)
 }
 
 static void work(void *user, unsigned i, struct buf *out) {
-    struct many *m = user;
-    const struct many_item *it = &m->items[i];
+    struct grading *m = user;
+    const struct grade_item *it = &m->items[i];
     struct result r;
     struct err e = {0};
     char name[128];
@@ -40,20 +40,20 @@ static void work(void *user, unsigned i, struct buf *out) {
 }
 
 static void done(void *user, unsigned i, bool ok, const char *data, size_t size) {
-    struct many *m = user;
+    struct grading *m = user;
     const struct exercise *ex = m->items[i].ex;
     if (ok && result_unpack(&m->results[i], ex, data, size)) ok = true;
     else failed(&m->results[i], ex, "the grader's own process for this file died");
     if (m->o->progress && i + 1 < m->n) m->o->progress(m->o->user, m->items[i + 1].name);
 }
 
-bool class_grade_many(const struct many_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
+bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
                       struct result *results, struct err *e) {
     struct grade_options each = *o;
     each.progress = NULL;
     jobs = parallel_jobs(jobs);
     if (jobs > n) jobs = n;
     if (jobs > 1 && !each.workers) each.workers = 1; /* processes share the cores already */
-    struct many m = {items, o, &each, results, n};
+    struct grading m = {items, o, &each, results, n};
     return parallel_run(n, jobs ? jobs : 1, work, done, &m, e);
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include "grader/grade/grade.h"
 
-struct many_item {
+struct grade_item {
     const struct exercise *ex;
     const char *name;         /* as the student knows the file */
     const struct buf *source; /* NULL: `path` is read */
@@ -11,5 +11,5 @@ struct many_item {
     bool no_speed; /* leave timing out, whatever the options say */
 };
 /* `results` has room for `n`; each is the caller's to free. An item whose process died is V_IE. */
-bool class_grade_many(const struct many_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
+bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
                       struct result *results, struct err *e);

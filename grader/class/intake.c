@@ -1,7 +1,9 @@
 /* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'N' a note,
  * 'R' refused), the lengths of a name and of data as decimal numbers, a newline, name, data. */
 #include "grader/class/intake.h"
+#include "common/grow.h"
 #include "common/text.h"
+#include "grader/grade/grade.h"
 #include "grader/jail/jail.h"
 
 #include <archive.h>
@@ -109,7 +111,7 @@ static bool take_data(struct reader *r, bool keep, struct buf *out, bool *whole)
         if (n < 0) return refuse("it is damaged, or of a kind that is not read");
         r->unpacked += (uint64_t)n;
         if (!within_limits(r)) return false;
-        if (!keep || out->size + (size_t)n > INTAKE_FILE_BYTES) *whole = false;
+        if (!keep || out->size + (size_t)n > SOURCE_LIMIT) *whole = false;
         else buf_add(out, chunk, (size_t)n);
     }
     return true;
@@ -156,7 +158,7 @@ static int read_archive(void *data) {
 
 static void keep_file(struct intake *in, const char *path, size_t npath, const char *data, size_t size) {
     char name[INTAKE_PATH + 1];
-    if (npath >= sizeof name || size > INTAKE_FILE_BYTES || memchr(path, 0, npath)) return;
+    if (npath >= sizeof name || size > SOURCE_LIMIT || memchr(path, 0, npath)) return;
     memcpy(name, path, npath), name[npath] = 0;
     if (!is_tame(name)) return;
     for (unsigned i = 0; i < in->n; i++)
@@ -167,7 +169,7 @@ static void keep_file(struct intake *in, const char *path, size_t npath, const c
             buf_free(&shown);
             return;
         }
-    in->files = xrealloc(in->files, (in->n + 1) * sizeof *in->files);
+    GROW(in->files, in->n + 1, in->room, 8);
     struct intake_file *f = &in->files[in->n++];
     *f = (struct intake_file){.path = xstrdup(name)};
     buf_add(&f->data, data, size);

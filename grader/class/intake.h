@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 enum {
-    INTAKE_FILE_BYTES = 1 << 20,     /* of one source file */
     INTAKE_ARCHIVE_BYTES = 32 << 20, /* of an archive as it came */
     INTAKE_TOTAL_BYTES = 64 << 20,   /* of all that is in it */
     INTAKE_ENTRIES = 4096,
@@ -25,7 +24,7 @@ struct intake_file {
 };
 struct intake {
     struct intake_file *files;
-    unsigned n;
+    unsigned n, room;
     struct buf notes; /* what was left out and why, names escaped, a line each */
 };
 

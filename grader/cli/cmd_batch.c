@@ -6,6 +6,7 @@
  * Students name folders and files, and may plant links: nothing is followed out of the folder, only regular files are
  * read (intake.h), names are escaped in every output. The gradebook has a row for each student and exercise. */
 #include "common/file.h"
+#include "common/grow.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/class/intake.h"
@@ -42,10 +43,7 @@ struct batch {
 static bool take_folder(struct batch *b, const char *path, struct err *e);
 
 static struct entry *add(struct batch *b, const char *student, const struct exercise *ex) {
-    if (b->n == b->room) {
-        b->room = b->room ? 2 * b->room : 64;
-        b->entries = xrealloc(b->entries, b->room * sizeof *b->entries);
-    }
+    GROW(b->entries, b->n + 1, b->room, 64);
     b->entries[b->n] = (struct entry){.student = xstrdup(student), .ex = ex};
     return &b->entries[b->n++];
 }
@@ -191,12 +189,12 @@ static void drop_unused(struct batch *b) {
 
 static bool grade_found(struct batch *b, struct err *e) {
     struct grade_options go = options_grade(b->o, b->o->devices[0]);
-    struct many_item *items = xcalloc(b->n, sizeof *items);
+    struct grade_item *items = xcalloc(b->n, sizeof *items);
     struct result *results = xcalloc(b->n, sizeof *results);
     unsigned n = 0;
     for (unsigned i = 0; i < b->n; i++)
         if (b->entries[i].found)
-            items[n++] = (struct many_item){
+            items[n++] = (struct grade_item){
                 .ex = b->entries[i].ex, .name = b->entries[i].ex->name, .source = &b->entries[i].source};
     char what[40];
     snprintf(what, sizeof what, "%u files", n);

@@ -77,11 +77,11 @@ static bool grade_all(const struct options *o, const struct gpu_device *d, const
                       struct result *results, struct err *e) {
     if (n == 1) return grade_one(o, d, list[0], &results[0], e);
     struct grade_options go = options_grade(o, d);
-    struct many_item *items = xcalloc(n, sizeof *items);
+    struct grade_item *items = xcalloc(n, sizeof *items);
     char(*paths)[PATH_MAX + 512] = xcalloc(n, sizeof *paths);
     for (unsigned i = 0; i < n; i++) {
         snprintf(paths[i], sizeof *paths, "%s", cli_student_file(o, list[i]));
-        items[i] = (struct many_item){.ex = list[i], .name = paths[i], .path = paths[i]};
+        items[i] = (struct grade_item){.ex = list[i], .name = paths[i], .path = paths[i]};
     }
     char what[32];
     snprintf(what, sizeof what, "%u exercises", n);

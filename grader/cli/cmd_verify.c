@@ -6,6 +6,7 @@
  * "// expect: RTE race", where the message must hold the word). Two to five steps, four mutants or more; lesson, task,
  * ladder text and three hints exist. */
 #include "common/file.h"
+#include "common/grow.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/dilute.h"
@@ -34,9 +35,9 @@ struct checkup {
     const struct options *o;
     const struct exercise **list;
     struct subject *subjects;
-    struct many_item *items;
+    struct grade_item *items;
     unsigned *owner; /* of subject i: index into `list` */
-    unsigned n, room;
+    unsigned n, room, owner_room;
     struct buf problems;
     unsigned nproblems;
 };
@@ -56,11 +57,8 @@ static void problem(struct checkup *c, const struct exercise *ex, const char *fo
 /* ---- collecting ---- */
 
 static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label, const char *name) {
-    if (c->n == c->room) {
-        c->room = c->room ? 2 * c->room : 64;
-        c->subjects = xrealloc(c->subjects, c->room * sizeof *c->subjects);
-        c->owner = xrealloc(c->owner, c->room * sizeof *c->owner);
-    }
+    GROW(c->subjects, c->n + 1, c->room, 64);
+    GROW(c->owner, c->n + 1, c->owner_room, 64);
     c->subjects[c->n] = (struct subject){.role = role, .label = xstrdup(label), .name = xstrdup(name)};
     c->owner[c->n] = owner;
     return &c->subjects[c->n++].source;
@@ -327,10 +325,10 @@ static bool grade_everything(struct checkup *c, struct err *e) {
     struct result *results = xcalloc(c->n, sizeof *results);
     c->items = xcalloc(c->n, sizeof *c->items);
     for (unsigned i = 0; i < c->n; i++)
-        c->items[i] = (struct many_item){.ex = c->list[c->owner[i]],
-                                         .name = c->subjects[i].name,
-                                         .source = &c->subjects[i].source,
-                                         .no_speed = c->subjects[i].role != ANSWER};
+        c->items[i] = (struct grade_item){.ex = c->list[c->owner[i]],
+                                          .name = c->subjects[i].name,
+                                          .source = &c->subjects[i].source,
+                                          .no_speed = c->subjects[i].role != ANSWER};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);
     go.progress = progress_show, go.user = what;

@@ -5,6 +5,7 @@
  * ends the program instead of filling the grader. The file asked for comes back in another memory file, so
  * that a jail leaves nothing on disk, even when the grader is killed. */
 #include "grader/jail/jail.h"
+#include "common/clock.h"
 #include "common/file.h"
 #include "grader/jail/jail_cgroup.h"
 #include "grader/jail/jail_plan.h"
@@ -24,7 +25,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct jail {
@@ -350,14 +350,11 @@ static void collect(struct jail *j, struct jail_result *r, bool late) {
 void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
     *r = (struct jail_result){0};
     struct pollfd p = {.fd = j->pidfd, .events = POLLIN};
-    struct timespec now, until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    double end = (double)until.tv_sec + (double)until.tv_nsec * 1e-9 + seconds;
+    double end = clock_seconds() + seconds;
     bool late = true;
     for (double left = seconds; left >= 0 && late;) {
         late = poll(&p, 1, (int)(left * 1000) + 1) <= 0;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        left = end - ((double)now.tv_sec + (double)now.tv_nsec * 1e-9);
+        left = end - clock_seconds();
     }
     if (late && !j->kept) kill(j->pid, SIGKILL);
     close_fd(&j->life); /* a keeper then kills what is left */

@@ -22,6 +22,9 @@ struct json_t *report_json(const struct result *const *results, unsigned n, cons
 /* Several devices: {"schema": 1, "seed", "devices": [objects as above]}. Takes over the references; appends text. */
 void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out);
 
+/* Appends `o`, which it takes over, as indented text and a newline. */
+void report_json_write(struct json_t *o, struct buf *out);
+
 /* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its output; appended. */
 void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
 

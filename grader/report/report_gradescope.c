@@ -4,7 +4,6 @@
 #include "grader/report/report.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
 static json_t *test(const struct result *r, const struct gpu_device *d, bool scored) {
     struct buf report = {0};
@@ -31,9 +30,5 @@ void report_gradescope(const struct result *results, unsigned n, const struct gp
     json_object_set_new(o, "output_format", json_string("text"));
     for (unsigned i = 0; i < n; i++) json_array_append_new(tests, test(&results[i], d, scored));
     json_object_set_new(o, "tests", tests);
-    char *s = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    buf_puts(out, s);
-    buf_puts(out, "\n");
-    free(s);
-    json_decref(o);
+    report_json_write(o, out);
 }

@@ -114,6 +114,14 @@ struct json_t *report_json(const struct result *const *results, unsigned n, cons
     return o;
 }
 
+void report_json_write(json_t *o, struct buf *out) {
+    char *s = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    buf_puts(out, s);
+    buf_puts(out, "\n");
+    free(s);
+    json_decref(o);
+}
+
 void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out) {
     json_t *o = n == 1 ? devices[0] : json_object(), *list = n == 1 ? NULL : json_array();
     for (unsigned i = 0; list && i < n; i++) json_array_append_new(list, devices[i]);
@@ -122,9 +130,5 @@ void report_json_text(struct json_t *const *devices, unsigned n, const char *see
         json_object_set_new(o, "seed", text(seed));
         json_object_set_new(o, "devices", list);
     }
-    char *s = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    buf_puts(out, s);
-    buf_puts(out, "\n");
-    free(s);
-    json_decref(o);
+    report_json_write(o, out);
 }

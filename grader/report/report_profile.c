@@ -119,7 +119,7 @@ static void source(const struct result *r, const struct report_style *s, struct 
 }
 
 /* Lines of headers that were inlined, and what has no line. */
-static void elsewhere(const struct result *r, const struct report_style *s, struct buf *out) {
+static void other_lines(const struct result *r, const struct report_style *s, struct buf *out) {
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct line_result *l = &r->lines[i];
         if (l->line && !strcmp(l->file, r->file)) continue;
@@ -162,7 +162,7 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
     buf_puts(out, "\n");
     heading(r, s, out);
     source(r, s, out);
-    elsewhere(r, s, out);
+    other_lines(r, s, out);
     buf_puts(out, "\n");
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (in_use(r, &columns[i]))

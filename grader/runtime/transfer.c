@@ -20,8 +20,10 @@ static void unpack(uint8_t *to, size_t pitch, const uint8_t *from, size_t width,
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its own. */
-int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+/* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its own. Only a read writes to
+ * `host`. */
+static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *host, size_t host_pitch, size_t width,
+                    size_t rows) {
     int error;
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
@@ -30,29 +32,28 @@ int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, s
     for (size_t r = 0; !error && r < rows; r += step)
         for (size_t at = 0; !error && at < width; at += s->window_bytes) {
             size_t n = smaller(step, rows - r), w = smaller(width - at, s->window_bytes);
-            pack(s->window, (const uint8_t *)from + r * from_pitch + at, from_pitch, w, n);
-            struct wb_req_write q = {.address = to + r * pitch + at, .pitch = pitch, .width = w, .rows = n};
-            error = wb_ask(write, &q, NULL);
+            uint8_t *here = host + r * host_pitch + at;
+            uint64_t there = address + r * pitch + at;
+            if (to_device) {
+                pack(s->window, here, host_pitch, w, n);
+                struct wb_req_write q = {.address = there, .pitch = pitch, .width = w, .rows = n};
+                error = wb_ask(write, &q, NULL);
+            } else {
+                struct wb_req_read q = {.address = there, .pitch = pitch, .width = w, .rows = n};
+                error = wb_ask(read, &q, NULL);
+                if (!error) unpack(here, host_pitch, s->window, w, n);
+            }
         }
     wb_unlock();
     return error;
 }
 
+int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+    return transfer(true, to, pitch, (uint8_t *)from, from_pitch, width, rows);
+}
+
 int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t width, size_t rows) {
-    int error;
-    const struct wb_session *s = wb_session(&error);
-    if (!s) return error;
-    wb_lock();
-    size_t step = width < s->window_bytes ? s->window_bytes / width : 1;
-    for (size_t r = 0; !error && r < rows; r += step)
-        for (size_t at = 0; !error && at < width; at += s->window_bytes) {
-            size_t n = smaller(step, rows - r), w = smaller(width - at, s->window_bytes);
-            struct wb_req_read q = {.address = from + r * pitch + at, .pitch = pitch, .width = w, .rows = n};
-            error = wb_ask(read, &q, NULL);
-            if (!error) unpack((uint8_t *)to + r * to_pitch + at, to_pitch, s->window, w, n);
-        }
-    wb_unlock();
-    return error;
+    return transfer(false, from, pitch, to, to_pitch, width, rows);
 }
 
 static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {

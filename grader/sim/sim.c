@@ -42,12 +42,6 @@ void sim_unshare(struct sim *s) { memory_unshare(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) { return a ? memory_free(&s->memory, a) : SIM_OK; }
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
-void sim_name(struct sim *s, uint64_t address, const char *name) {
-    struct allocation *a = memory_at(&s->memory, address);
-    if (!a) return;
-    strncpy(a->name, name, sizeof a->name - 1);
-}
-
 bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct allocation *a = memory_at(&s->memory, address);
     if (!a) return false;
@@ -216,7 +210,7 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
     const unsigned *most = c->func->maxntid[0] ? c->func->maxntid : c->func->reqntid;
     u64 threads = most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
     out->max_threads = threads < limit ? (u32)threads : limit;
-    out->registers = k->registers ? k->registers : 32;
+    out->registers = kernel_registers(k);
     out->spill_bytes = k->spill_bytes;
 }
 

@@ -27,7 +27,6 @@ struct sim_counters {
 /* In the order of counters.def. */
 unsigned sim_counter_count(void);
 const char *sim_counter_name(unsigned i);
-uint64_t *sim_counter_at(struct sim_counters *c, unsigned i);
 uint64_t sim_counter_get(const struct sim_counters *c, unsigned i);
 /* Adds, or keeps the larger, as counters.def says of each. */
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);
@@ -70,7 +69,7 @@ void sim_reset(struct sim *s);
 #define SIM_BASE 0x300000000000ull
 #define SIM_SPAN (64ull << 30)
 
-enum sim_status { SIM_OK, SIM_OUT_OF_MEMORY, SIM_BAD_ADDRESS };
+enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 
 /* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be NULL) is used in
  * reports. Addresses are 512-byte aligned with a redzone between allocations. Memory counts as uninitialised. */
@@ -83,8 +82,6 @@ void sim_unshare(struct sim *s);
 /* Says that a range has been written, by whoever shares it. */
 enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes);
 enum sim_status sim_free(struct sim *s, uint64_t address); /* 0 is fine */
-/* Gives the allocation that holds `address` a name for reports. */
-void sim_name(struct sim *s, uint64_t address, const char *name);
 /* Start and size of the live allocation that holds `address`; false if none. */
 bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes);
 /* The whole range must lie in one live allocation. Writing and filling count as initialising. */
@@ -115,7 +112,7 @@ struct sim_kernel_info {
         uint32_t offset, bytes;
     } params[256];
     uint32_t static_shared, local_bytes, const_bytes;
-    uint32_t registers;   /* an estimate from PTX until ptxas said better; see sim_set_registers */
+    uint32_t registers;   /* a guess until ptxas has told: sim_set_registers */
     uint32_t max_threads; /* a block, from .maxntid or the device */
     bool cooperative;     /* uses a grid-wide barrier */
     uint32_t spill_bytes; /* as ptxas said; 0 until then */

@@ -1,5 +1,6 @@
 /* counters.c — counters of a run, as text or JSON (docs/json.md has the keys). A line's counters add up to the
  * launch's. */
+#include "common/grow.h"
 #include "common/text.h"
 #include "grader/simgpu/simgpu.h"
 
@@ -128,7 +129,7 @@ struct seen {
 
 struct report_log {
     struct seen *seen;
-    unsigned n;
+    unsigned n, room;
 };
 
 struct report_log *report_log_new(void) {
@@ -148,7 +149,7 @@ static void show(struct report_log *log, const char *kernel, const struct sim_re
         s->launches++;
         return;
     }
-    log->seen = xrealloc(log->seen, (log->n + 1) * sizeof *log->seen);
+    GROW(log->seen, log->n + 1, log->room, 8);
     log->seen[log->n++] = (struct seen){.kernel = xstrdup(kernel), .fault = r->fault};
     struct buf text = {0};
     buf_puts(&text, r->text);

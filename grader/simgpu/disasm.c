@@ -17,20 +17,20 @@ enum { MOST_BYTES = 512 << 20 };
 
 static void print_const(const struct sim_module *m, ref r, unsigned bytes) {
     u64 v = 0;
-    memcpy(&v, m->consts + (r & 0x3fffffff), bytes == 1 ? 4 : bytes);
+    memcpy(&v, m->consts + ref_offset(r), bytes == 1 ? 4 : bytes);
     printf(bytes == 1 ? (v ? "true" : "false") : "#0x%llx", (unsigned long long)v);
 }
 
 static void print_ref(const struct sim_module *m, ref r, unsigned bytes) {
     static const char *const names[] = {WARP_SLOTS_NAMES};
     static const char *const block_names[] = {BLOCK_SLOTS_NAMES};
-    u32 at = r & 0x3fffffff;
+    u32 at = ref_offset(r);
     if (r == REF_NONE) printf("_");
-    else if (r >> 30 == BASE_FRAME) printf("r%u", at);
-    else if (r >> 30 == BASE_CONST) print_const(m, r, bytes ? bytes : 4);
-    else if (r >> 30 == BASE_WARP && at / SLOT_BYTES < W_SLOTS)
+    else if (ref_base(r) == BASE_FRAME) printf("r%u", at);
+    else if (ref_base(r) == BASE_CONST) print_const(m, r, bytes ? bytes : 4);
+    else if (ref_base(r) == BASE_WARP && at / SLOT_BYTES < W_SLOTS)
         printf("%s", *names[at / SLOT_BYTES] ? names[at / SLOT_BYTES] : "%stack");
-    else if (r >> 30 == BASE_BLOCK && at / SLOT_BYTES < B_SLOTS)
+    else if (ref_base(r) == BASE_BLOCK && at / SLOT_BYTES < B_SLOTS)
         printf("%s", *block_names[at / SLOT_BYTES] ? block_names[at / SLOT_BYTES] : "%launch");
     else printf("b%u", at);
 }
@@ -56,7 +56,7 @@ static void print_op(const struct sim_module *m, u32 index) {
     const struct op *o = &m->ops[index];
     const struct insn_row *r = &insn_rows[o->row];
     printf("%6u  ", index);
-    if (o->guard >> 30 != BASE_CONST) printf("@%s", o->flip ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
+    if (ref_base(o->guard) != BASE_CONST) printf("@%s", o->flip ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
     printf("%s%s%s%s", o->kind == OP_FALL ? "(fall through)" : r->name, rounding[o->env & 3],
            o->env & ENV_FTZ ? " ftz" : "", o->flags & OPF_SAT ? " sat" : "");
     bool memory = strcmp(r->name, "ld") == 0 || strcmp(r->name, "st") == 0 || strcmp(r->name, "atom") == 0;

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-bool simgpu_path(char *out, size_t size, const char *name, struct err *e) {
+/* The path of `name` beside the running executable ("cuda/bin/nvcc"); false if it is not there. */
+static bool beside_us(char *out, size_t size, const char *name, struct err *e) {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n < 0) return err_set(e, ERR_SYSTEM, "cannot find this program's own place: %s", strerror(errno));
@@ -112,8 +113,8 @@ int simgpu_nvcc(int argc, char **argv) {
     char nvcc[4200], library[4200];
     struct err e = {0};
     struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
-    bool ok = simgpu_path(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
-              simgpu_path(library, sizeof library, "lib/libwbcudart.a", &e) &&
+    bool ok = beside_us(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
+              beside_us(library, sizeof library, "lib/libwbcudart.a", &e) &&
               complete(&c, nvcc, library, argc, argv, &e);
     if (ok) {
         execv(nvcc, c.argv);

@@ -112,7 +112,7 @@ static void keep(struct decoder *d, const u64 *maybe) {
     for (unsigned i = 0; i < f->nregs; i++) {
         unsigned bytes = decode_reg_bytes(f->regs[i].type);
         if (maybe && !has(maybe, (int)i)) continue;
-        d->c->zeroed[d->c->nzeroed++] = (struct zeroed){d->regs[i] & 0x3fffffff, bytes == 1 ? 4 : bytes * 32};
+        d->c->zeroed[d->c->nzeroed++] = (struct zeroed){ref_offset(d->regs[i]), bytes == 1 ? 4 : bytes * 32};
     }
 }
 

@@ -82,8 +82,15 @@ struct call_desc {
     struct param_area *args; /* the caller's areas: arguments, then returns */
 };
 
-enum collect_kind { COLLECT_SHFL, COLLECT_VOTE, COLLECT_MATCH, COLLECT_SYNC, COLLECT_REDUX, COLLECT_ELECT };
-struct collect_desc {
+enum rendezvous_kind {
+    RENDEZVOUS_SHFL,
+    RENDEZVOUS_VOTE,
+    RENDEZVOUS_MATCH,
+    RENDEZVOUS_SYNC,
+    RENDEZVOUS_REDUX,
+    RENDEZVOUS_ELECT
+};
+struct rendezvous_desc {
     u8 kind, mode, type, wide; /* mode by kind; wide: 64-bit source */
     ref members;               /* member mask, a 32-bit register or constant */
     ref second;                /* the predicate after '|', or REF_NONE */
@@ -119,11 +126,11 @@ struct sim_module {
     u32 nmems, mems_capacity, nstats;
     struct stat_owner *stat_owners; /* [nstats] */
     struct call_desc *calls;
-    struct collect_desc *collects;
+    struct rendezvous_desc *rendezvous;
     struct bar_desc *bars;
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */
-    u32 ncalls, ncollects, nbars, ntables, nmatrices;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices;
     struct code *codes;
     u32 ncodes;
     struct sim_kernel *kernels;
@@ -150,6 +157,17 @@ struct sim_kernel {
     u32 param_bytes;
     u32 registers, spill_bytes; /* from ptxas; 0 = not told */
 };
+
+/* Of a block: dynamic shared memory follows the static, at a multiple of 16. */
+static inline u32 shared_bytes_of(const struct code *c, u32 dynamic) {
+    return ((c->static_shared + 15) & ~15u) + dynamic;
+}
+
+/* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048 threads in 65536 registers. */
+enum { GUESSED_REGISTERS = 32 };
+static inline u32 kernel_registers(const struct sim_kernel *k) {
+    return k->registers ? k->registers : GUESSED_REGISTERS;
+}
 
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);

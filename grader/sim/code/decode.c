@@ -2,6 +2,7 @@
  * segments, the call graph closed. See decode.h. */
 #include "grader/sim/code/decode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +34,9 @@ static void const_grow(struct const_map *map) {
 }
 
 static u32 const_place(struct sim_module *m, u64 value, u32 bytes) {
+    assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
     u32 size = bytes == 1 ? 64 : bytes * 32;
-    while (m->const_bytes + size > m->const_capacity) {
-        u32 capacity = m->const_capacity ? m->const_capacity * 2 : 65536;
-        unsigned char *grown = arena_alloc(&m->arena, capacity);
-        if (m->const_bytes) memcpy(grown, m->consts, m->const_bytes);
-        m->consts = grown;
-        m->const_capacity = capacity;
-    }
+    ARENA_GROW(&m->arena, m->consts, m->const_bytes, (size_t)m->const_bytes + size, m->const_capacity, 65536);
     unsigned char *p = m->consts + m->const_bytes;
     for (u32 l = 0; l < 32; l++) {
         if (bytes == 1) *(u32 *)p = value ? ~0u : 0;
@@ -119,10 +115,10 @@ static const struct {
     {"trap", decode_end},
     {"bar", decode_barrier},
     {"barrier", decode_barrier},
-    {"shfl", decode_collect},
-    {"vote", decode_collect},
-    {"match", decode_collect},
-    {"redux", decode_collect},
+    {"shfl", decode_rendezvous},
+    {"vote", decode_rendezvous},
+    {"match", decode_rendezvous},
+    {"redux", decode_rendezvous},
     {"activemask", decode_bare},
     {"membar", decode_bare},
     {"fence", decode_bare},
@@ -150,7 +146,7 @@ static const struct {
     {"createpolicy", decode_into_zero},
     {"getctarank", decode_into_zero},
     {"mapa", decode_mapa},
-    {"elect", decode_collect},
+    {"elect", decode_rendezvous},
     {"vadd2", decode_video},
     {"vsub2", decode_video},
     {"vavrg2", decode_video},
@@ -311,6 +307,7 @@ static void patch_branches(struct decoder *d, const u32 *places, u32 first_table
     for (u32 i = d->c->first_op; i < m->nops; i++) {
         struct op *o = &m->ops[i];
         if (o->kind != OP_BRA) continue;
+        assert(o->target <= d->f->ninsns);
         o->target = places[o->target];
         if (o->target <= i) o->flags |= OPF_BACKWARD;
     }

@@ -54,16 +54,15 @@ bool decode_cvta(struct decoder *d);
 bool decode_isspacep(struct decoder *d);
 bool decode_branch(struct decoder *d); /* bra, brx */
 bool decode_call(struct decoder *d);
-bool decode_end(struct decoder *d);     /* ret, exit, trap */
-bool decode_barrier(struct decoder *d); /* bar, barrier: of the block, or of a warp */
-bool decode_collect(struct decoder *d); /* shfl, vote, match, redux */
-bool decode_bare(struct decoder *d);    /* no operands of interest: fences, hints, activemask, nanosleep */
+bool decode_end(struct decoder *d);        /* ret, exit, trap */
+bool decode_barrier(struct decoder *d);    /* bar, barrier: of the block, or of a warp */
+bool decode_rendezvous(struct decoder *d); /* shfl, vote, match, redux */
+bool decode_bare(struct decoder *d);       /* no operands of interest: fences, hints, activemask, nanosleep */
 
 /* An error about the instruction at hand: "not implemented: …" with kernel, source line and PTX line. */
 bool decode_refuse(struct decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends an op for the row (index), with the instruction's guard and place. */
-struct op *decode_emit(struct decoder *d, int row);
+/* Appends an op for the row, with the instruction's guard and place. */
 struct op *decode_emit_named(struct decoder *d, const char *row_name);
 
 /* Slots: `bytes` is the size of one lane's register (1 = predicate). */

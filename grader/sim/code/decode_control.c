@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-/* Appends a copy of `item` to a growing array in the module's arena; returns its index. */
-#define APPEND(d, array, count, item)                                                                            \
-    ({                                                                                                           \
-        if (((count) & ((count)-1)) == 0 || (count) < 2) {                                                       \
-            __typeof__(array) grown_ = arena_alloc(&(d)->m->arena, ((count) ? (count)*2 : 1) * sizeof *(array)); \
-            if (count) memcpy(grown_, array, (count) * sizeof *(array));                                         \
-            (array) = grown_;                                                                                    \
-        }                                                                                                        \
-        (array)[count] = (item);                                                                                 \
-        (count)++;                                                                                               \
-    })
-
 /* ---- branches: targets are PTX instruction indices until decode.c has laid the function out ---- */
 
 bool decode_branch(struct decoder *d) {
@@ -31,8 +19,7 @@ bool decode_branch(struct decoder *d) {
     const struct ptx_table *t = &d->f->tables[in->operands[1].target];
     struct branch_table table = {arena_array(&d->m->arena, u32, t->ntargets), t->ntargets};
     memcpy(table.targets, t->targets, t->ntargets * sizeof(u32));
-    u32 aux = d->m->ntables;
-    APPEND(d, d->m->tables, d->m->ntables, table);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->tables, d->m->ntables, table);
     struct op *o = decode_emit_named(d, "brx");
     o->src[0] = index;
     o->aux = aux;
@@ -74,7 +61,7 @@ static bool find_callee(struct decoder *d, const char *name, struct call_desc *c
     for (u32 i = 0; i < d->m->ncodes; i++)
         if (strcmp(d->m->codes[i].name, name) == 0) {
             c->callee = i;
-            APPEND(d, d->c->callees, d->c->ncallees, i);
+            ARENA_PUSH(&d->m->arena, d->c->callees, d->c->ncallees, i);
             return true;
         }
     for (unsigned i = 0; i < sizeof builtins / sizeof *builtins; i++)
@@ -105,8 +92,7 @@ bool decode_call(struct decoder *d) {
         d->c->calls_unknown = true;
         if (!decode_source(d, &in->operands[at], PTX_U64, &c.target)) return false;
     } else return decode_refuse(d, "a function is missing in");
-    u32 aux = d->m->ncalls;
-    APPEND(d, d->m->calls, d->m->ncalls, c);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->calls, d->m->ncalls, c);
     decode_emit_named(d, "call")->aux = aux;
     return true;
 }
@@ -121,8 +107,7 @@ static bool decode_cluster_barrier(struct decoder *d) {
         return true;
     }
     struct bar_desc b = {.id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE};
-    u32 aux = d->m->nbars;
-    APPEND(d, d->m->bars, d->m->nbars, b);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     decode_emit_named(d, "bar")->aux = aux;
     return true;
 }
@@ -130,7 +115,7 @@ static bool decode_cluster_barrier(struct decoder *d) {
 /* bar{.cta}.sync a{, b} · .arrive a, b · .red.{popc.u32, and.pred, or.pred} d, a{, b}, {!}c */
 bool decode_barrier(struct decoder *d) {
     const struct ptx_insn *in = d->in;
-    if (decode_opcode_has(in->opcode, "warp")) return decode_collect(d);
+    if (decode_opcode_has(in->opcode, "warp")) return decode_rendezvous(d);
     if (strncmp(in->opcode, "barrier", 7) == 0) decode_mark_lowered("barrier");
     if (decode_opcode_has(in->opcode, "cluster")) return decode_cluster_barrier(d);
     struct bar_desc b = {.id = REF_NONE, .count = REF_NONE, .source = REF_NONE};
@@ -150,8 +135,7 @@ bool decode_barrier(struct decoder *d) {
         return decode_refuse(d, "there are barriers 0 to 15: ");
     if (first < last && !decode_source(d, &in->operands[first++], PTX_U32, &b.id)) return false;
     if (first < last && !decode_source(d, &in->operands[first], PTX_U32, &b.count)) return false;
-    u32 aux = d->m->nbars;
-    APPEND(d, d->m->bars, d->m->nbars, b);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     struct op *o = decode_emit_named(d, "bar");
     o->aux = aux;
     o->dst = dst;
@@ -166,7 +150,7 @@ static u8 mode_of(const char *opcode, const char *const names[], u8 n) {
     return UINT8_MAX;
 }
 
-static bool collect_kind(struct decoder *d, struct collect_desc *c) {
+static bool rendezvous_mode(struct decoder *d, struct rendezvous_desc *c) {
     static const char *const shfl[] = {"up", "down", "bfly", "idx"}, *const vote[] = {"all", "any", "uni", "ballot"},
                              *const match[] = {"any", "all"}, *const redux[] = {"add", "min", "max",
                                                                                 "and", "or",  "xor"};
@@ -174,48 +158,47 @@ static bool collect_kind(struct decoder *d, struct collect_desc *c) {
     c->type = (u8)decode_opcode_type(opcode);
     if (!decode_opcode_has(opcode, "sync")) return false;
     switch (opcode[0]) {
-    case 's': c->kind = COLLECT_SHFL, c->mode = mode_of(opcode, shfl, 4); break;
-    case 'v': c->kind = COLLECT_VOTE, c->mode = mode_of(opcode, vote, 4); break;
-    case 'm': c->kind = COLLECT_MATCH, c->mode = mode_of(opcode, match, 2), c->wide = c->type == PTX_B64; break;
-    case 'e': c->kind = COLLECT_ELECT, c->mode = 0; break;
-    case 'r': c->kind = COLLECT_REDUX, c->mode = mode_of(opcode, redux, 6); break;
-    default: c->kind = COLLECT_SYNC, c->mode = 0;
+    case 's': c->kind = RENDEZVOUS_SHFL, c->mode = mode_of(opcode, shfl, 4); break;
+    case 'v': c->kind = RENDEZVOUS_VOTE, c->mode = mode_of(opcode, vote, 4); break;
+    case 'm': c->kind = RENDEZVOUS_MATCH, c->mode = mode_of(opcode, match, 2), c->wide = c->type == PTX_B64; break;
+    case 'e': c->kind = RENDEZVOUS_ELECT, c->mode = 0; break;
+    case 'r': c->kind = RENDEZVOUS_REDUX, c->mode = mode_of(opcode, redux, 6); break;
+    default: c->kind = RENDEZVOUS_SYNC, c->mode = 0;
     }
     bool f = c->type == PTX_F32 || c->type == PTX_F64;
     return c->mode != UINT8_MAX && !f;
 }
 
-static bool collect_sources(struct decoder *d, struct collect_desc *c, ref *src, u32 *flip) {
+static bool rendezvous_sources(struct decoder *d, struct rendezvous_desc *c, ref *src, u32 *flip) {
     const struct ptx_insn *in = d->in;
-    bool bare = c->kind == COLLECT_SYNC || c->kind == COLLECT_ELECT; /* no value */
-    unsigned first = c->kind != COLLECT_SYNC, members = in->noperands - 1;
+    bool bare = c->kind == RENDEZVOUS_SYNC || c->kind == RENDEZVOUS_ELECT; /* no value */
+    unsigned first = c->kind != RENDEZVOUS_SYNC, members = in->noperands - 1;
     if (in->noperands < first + 1u + !bare) return decode_refuse(d, "operand missing in");
     if (!decode_source(d, &in->operands[members], PTX_U32, &c->members)) return false;
     if (bare) return true;
-    if (c->kind == COLLECT_VOTE) return decode_predicate(d, &in->operands[1], &src[0], flip);
+    if (c->kind == RENDEZVOUS_VOTE) return decode_predicate(d, &in->operands[1], &src[0], flip);
     if (!decode_source(d, &in->operands[1], c->wide ? PTX_U64 : PTX_U32, &src[0])) return false;
-    if (c->kind != COLLECT_SHFL) return true;
+    if (c->kind != RENDEZVOUS_SHFL) return true;
     if (in->noperands < 5) return decode_refuse(d, "operand missing in");
     return decode_source(d, &in->operands[2], PTX_U32, &src[1]) && decode_source(d, &in->operands[3], PTX_U32, &src[2]);
 }
 
-bool decode_collect(struct decoder *d) {
-    struct collect_desc c = {.members = REF_NONE, .second = REF_NONE};
+bool decode_rendezvous(struct decoder *d) {
+    struct rendezvous_desc c = {.members = REF_NONE, .second = REF_NONE};
     ref src[ROW_SRC] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, dst = REF_NONE;
     u32 flip = 0;
     unsigned bytes;
-    if (!collect_kind(d, &c)) return decode_refuse(d, "not implemented: instruction");
-    if (!collect_sources(d, &c, src, &flip)) return false;
-    if (c.kind != COLLECT_SYNC) {
+    if (!rendezvous_mode(d, &c)) return decode_refuse(d, "not implemented: instruction");
+    if (!rendezvous_sources(d, &c, src, &flip)) return false;
+    if (c.kind != RENDEZVOUS_SYNC) {
         if (!decode_destination(d, &d->in->operands[0], &dst, &bytes)) return false;
         if (d->in->operands[0].second >= 0) c.second = d->regs[d->in->operands[0].second];
     }
     char row[16];
     decode_opcode_part(d->in->opcode, 0, row, sizeof row);
-    u32 aux = d->m->ncollects;
-    APPEND(d, d->m->collects, d->m->ncollects, c);
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->rendezvous, d->m->nrendezvous, c);
     struct op *o = decode_emit_named(d, row);
-    o->kind = OP_COLLECT;
+    o->kind = OP_RENDEZVOUS;
     o->aux = aux;
     o->dst = dst;
     memcpy(o->src, src, sizeof src);
@@ -224,11 +207,10 @@ bool decode_collect(struct decoder *d) {
 }
 
 void decode_emit_warp_barrier(struct decoder *d) {
-    struct collect_desc c = {.kind = COLLECT_SYNC, .members = decode_slot_const(d, ~0u, 4), .second = REF_NONE};
-    u32 aux = d->m->ncollects;
-    APPEND(d, d->m->collects, d->m->ncollects, c);
+    struct rendezvous_desc c = {.kind = RENDEZVOUS_SYNC, .members = decode_slot_const(d, ~0u, 4), .second = REF_NONE};
+    u32 aux = ARENA_PUSH(&d->m->arena, d->m->rendezvous, d->m->nrendezvous, c);
     struct op *o = decode_emit_named(d, "bar");
-    o->kind = OP_COLLECT;
+    o->kind = OP_RENDEZVOUS;
     o->aux = aux;
     o->weight = 0;
 }

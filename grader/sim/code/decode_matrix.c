@@ -114,14 +114,7 @@ static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool 
 }
 
 static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
-    struct sim_module *m = d->m;
-    if ((m->nmatrices & (m->nmatrices - 1)) == 0) {
-        struct matrix_desc *grown = arena_array(&m->arena, struct matrix_desc, m->nmatrices ? m->nmatrices * 2 : 1);
-        if (m->nmatrices) memcpy(grown, m->matrices, m->nmatrices * sizeof *grown);
-        m->matrices = grown;
-    }
-    m->matrices[m->nmatrices] = *desc;
-    return m->nmatrices++;
+    return ARENA_PUSH(&d->m->arena, d->m->matrices, d->m->nmatrices, *desc);
 }
 
 /* ---- mma and wmma.mma: d, a, b, c ---- */

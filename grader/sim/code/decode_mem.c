@@ -99,12 +99,7 @@ static bool read_modifiers(struct decoder *d, struct mem_desc *m) {
 
 static u32 add_desc(struct decoder *d, const struct mem_desc *desc) {
     struct sim_module *m = d->m;
-    if (m->nmems == m->mems_capacity) {
-        m->mems_capacity = m->nmems * 2 + 256;
-        struct mem_desc *grown = arena_array(&m->arena, struct mem_desc, m->mems_capacity);
-        if (m->nmems) memcpy(grown, m->mems, m->nmems * sizeof *grown);
-        m->mems = grown;
-    }
+    ARENA_GROW(&m->arena, m->mems, m->nmems, m->nmems + 1, m->mems_capacity, 256);
     m->mems[m->nmems] = *desc;
     m->mems[m->nmems].stat = m->nstats;
     m->nstats += desc->space == SPACE_GENERIC ? 3 : 1;
@@ -313,9 +308,9 @@ static const struct ptx_operand *element_of(const struct ptx_operand *p, unsigne
 static bool is_increment(const struct decoder *d, const struct mem_desc *m) {
     bool word = m->type == PTX_U32 || m->type == PTX_S32 || m->type == PTX_B32;
     if (m->verb != MEM_RED || m->atom != ATOM_ADD || m->space != SPACE_SHARED || !word) return false;
-    if (d->m->options->device->cc_major < 8 || m->operand[0] >> 30 != BASE_CONST) return false;
+    if (d->m->options->device->cc_major < 8 || ref_base(m->operand[0]) != BASE_CONST) return false;
     u32 value;
-    memcpy(&value, d->m->consts + (m->operand[0] & 0x3fffffff), sizeof value);
+    memcpy(&value, d->m->consts + ref_offset(m->operand[0]), sizeof value);
     return value == 1;
 }
 

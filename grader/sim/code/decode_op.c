@@ -132,15 +132,9 @@ ref decode_slot_new(struct decoder *d, unsigned bytes) {
     return r;
 }
 
-struct op *decode_emit(struct decoder *d, int row) {
+static struct op *emit(struct decoder *d, int row) {
     struct sim_module *m = d->m;
-    if (m->nops == m->ops_capacity) {
-        u32 capacity = m->ops_capacity ? m->ops_capacity * 2 : 1024;
-        struct op *grown = arena_alloc(&m->arena, capacity * sizeof *grown);
-        if (m->nops) memcpy(grown, m->ops, m->nops * sizeof *grown);
-        m->ops = grown;
-        m->ops_capacity = capacity;
-    }
+    ARENA_GROW(&m->arena, m->ops, m->nops, m->nops + 1, m->ops_capacity, 1024);
     struct op *o = &m->ops[m->nops++];
     *o = (struct op){
         .dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};
@@ -154,7 +148,7 @@ struct op *decode_emit(struct decoder *d, int row) {
 struct op *decode_emit_named(struct decoder *d, const char *row_name) {
     int row = insn_find(row_name);
     if (row < 0) die("no row `%s`", row_name);
-    return decode_emit(d, row);
+    return emit(d, row);
 }
 
 /* ---- operands ---- */
@@ -388,7 +382,7 @@ static bool decode_setp(struct decoder *d, int row, const ref *src, u8 env) {
         how = strcmp(part, "and") == 0 ? 1 : strcmp(part, "or") == 0 ? 2 : strcmp(part, "xor") == 0 ? 3 : 0;
     if (how && (in->noperands < 4 || !decode_predicate(d, &in->operands[3], &c, &flip)))
         return decode_refuse(d, "operand missing in");
-    struct op *o = decode_emit(d, row);
+    struct op *o = emit(d, row);
     o->env = env;
     o->src[0] = src[0];
     o->src[1] = src[1];
@@ -463,7 +457,7 @@ static bool decode_carry(struct decoder *d, int row, ref *src) {
     if (d->carry == REF_NONE) d->carry = decode_slot_new(d, 1);
     src[3] = d->carry;
     u32 at_op = d->m->nops;
-    memcpy(decode_emit(d, row)->src, src, ROW_SRC * sizeof *src);
+    memcpy(emit(d, row)->src, src, ROW_SRC * sizeof *src);
     return decode_put_result(d, at_op, &d->in->operands[0], (enum ptx_type)insn_rows[row].dst);
 }
 
@@ -493,7 +487,7 @@ bool decode_plain(struct decoder *d) {
     u8 env = environment(in->opcode, dropped);
     if (r->form == FORM_SETP) return decode_setp(d, row, src, env);
     u32 at_op = d->m->nops;
-    struct op *o = decode_emit(d, row);
+    struct op *o = emit(d, row);
     memcpy(o->src, src, sizeof src);
     o->env = env;
     o->imm = (s64)flips;

@@ -26,9 +26,12 @@ typedef double f64;
 /* ---- operands ---- */
 
 enum { BASE_FRAME, BASE_CONST, BASE_WARP, BASE_BLOCK, BASES };
-typedef u32 ref; /* base << 30 | byte offset */
-#define REF(base, offset) ((ref)(base) << 30 | (ref)(offset))
+typedef u32 ref; /* of REF() */
+enum { REF_BASE_BIT = 30 };
+#define REF(base, offset) ((ref)(base) << REF_BASE_BIT | (ref)(offset))
 #define REF_NONE          UINT32_MAX
+static inline u32 ref_base(ref r) { return r >> REF_BASE_BIT; } /* BASE_… */
+static inline u32 ref_offset(ref r) { return r & ((1u << REF_BASE_BIT) - 1); }
 
 /* Fixed slots behind BASE_WARP (set once per warp and launch) and BASE_BLOCK (per block), 128 bytes each. */
 /* clang-format off */
@@ -93,9 +96,9 @@ enum op_kind {
     OP_RET,
     OP_EXIT,
     OP_TRAP,
-    OP_BAR,     /* block barrier */
-    OP_COLLECT, /* a rendezvous of lanes: shuffles, votes, matches, warp barriers */
-    OP_YIELD,   /* nanosleep: lets others go first */
+    OP_BAR,        /* block barrier */
+    OP_RENDEZVOUS, /* a rendezvous of lanes: shuffles, votes, matches, warp barriers */
+    OP_YIELD,      /* nanosleep: lets others go first */
 };
 
 enum insn_form {
@@ -139,10 +142,9 @@ struct op {
     u8 env;          /* index into floating-point environments: rounding, flush to zero; 0 = default */
     u8 flags;
     u16 row;
-    u16 unused;
     u32 loc;    /* index into the module's locs */
     u32 target; /* branch target, callee, segment-relative data; by kind */
-    u32 aux;    /* index of the mem_desc, collect_desc, call_desc …; by kind */
+    u32 aux;    /* index of the mem_desc, rendezvous_desc, call_desc …; by kind */
     s64 imm;
 };
 _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
@@ -150,8 +152,6 @@ _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
 enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
-       OPF_UNIFORM = 4,
-       OPF_FTZ = 8,
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */

@@ -43,16 +43,17 @@ struct merging {
 
 static const struct reg_facts *facts_of(const struct merging *m, ref r) {
     static const struct reg_facts none;
-    int reg = r >> 30 == BASE_FRAME && r != REF_NONE && r / 64 < m->d->frame / 64 ? m->reg_at[r / 64] : -1;
+    int reg = ref_base(r) == BASE_FRAME && ref_offset(r) / 64 < m->d->frame / 64 ? m->reg_at[ref_offset(r) / 64] : -1;
     return reg >= 0 && m->d->regs[reg] == r ? &m->facts[reg] : &none;
 }
 
 /* Known low bits of an address in shared memory. */
 static struct reg_facts base_facts(const struct merging *m, ref base) {
     if (base == REF_NONE) return (struct reg_facts){.bits = KNOWN_BITS};
-    u32 slot = base & 0x3fffffff;
-    if (base >> 30 == BASE_CONST) return (struct reg_facts){.bits = KNOWN_BITS, .residue = m->d->m->consts[slot] & 63};
-    if (base >> 30 == BASE_BLOCK && (slot == B_DYNAMIC_32 * SLOT_BYTES || slot == B_DYNAMIC_64 * SLOT_BYTES))
+    u32 slot = ref_offset(base);
+    if (ref_base(base) == BASE_CONST)
+        return (struct reg_facts){.bits = KNOWN_BITS, .residue = m->d->m->consts[slot] & 63};
+    if (ref_base(base) == BASE_BLOCK && (slot == B_DYNAMIC_32 * SLOT_BYTES || slot == B_DYNAMIC_64 * SLOT_BYTES))
         return (struct reg_facts){.bits = 4};
     return *facts_of(m, base);
 }
@@ -176,8 +177,8 @@ static void take_store(struct merging *m, u32 i, const struct op *o, const struc
 /* ---- atomics ---- */
 
 static bool is_uniform(const struct merging *m, ref r) {
-    if (r == REF_NONE || r >> 30 == BASE_CONST || r >> 30 == BASE_BLOCK) return true;
-    return r >> 30 == BASE_FRAME && facts_of(m, r)->uniform;
+    if (r == REF_NONE || ref_base(r) == BASE_CONST || ref_base(r) == BASE_BLOCK) return true;
+    return ref_base(r) == BASE_FRAME && facts_of(m, r)->uniform;
 }
 
 static bool totals(const struct mem_desc *d) {
@@ -229,7 +230,7 @@ void decode_merge_memory(struct decoder *d) {
     m->reg_at = xcalloc(d->frame / 64 + 1, sizeof *m->reg_at);
     for (u32 i = 0; i <= d->frame / 64; i++) m->reg_at[i] = -1;
     for (u32 i = 0; i < d->f->nregs; i++)
-        if (decode_reg_bytes(d->f->regs[i].type) >= 4) m->reg_at[(d->regs[i] & 0x3fffffff) / 64] = (int)i;
+        if (decode_reg_bytes(d->f->regs[i].type) >= 4) m->reg_at[ref_offset(d->regs[i]) / 64] = (int)i;
     for (u32 i = d->c->first_op; i < d->m->nops; i++) take(m, i);
     free(m->facts);
     free(m->reg_at);

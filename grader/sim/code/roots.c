@@ -115,7 +115,7 @@ static bool calls_code(const struct decoder *d, const struct ptx_insn *in) {
     return true;
 }
 
-static bool elsewhere(const char *opcode) {
+static bool leaves_global_alone(const char *opcode) {
     static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster", "local", "param", "param::func"};
     for (unsigned i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (decode_opcode_has(opcode, spaces[i])) return true;
@@ -127,7 +127,7 @@ static u64 changed_by(const struct search *s, const struct ptx_insn *in) {
     bool atomic = is_family(in, "atom");
     bool store = is_family(in, "st") || is_family(in, "red") || decode_opcode_has(in->opcode, "store");
     if (is_family(in, "call")) return calls_code(s->d, in) ? UNKNOWN : 0;
-    if ((!atomic && !store) || elsewhere(in->opcode) || in->noperands <= (unsigned)atomic) return 0;
+    if ((!atomic && !store) || leaves_global_alone(in->opcode) || in->noperands <= (unsigned)atomic) return 0;
     const struct ptx_operand *to = &in->operands[atomic];
     if (to->reg < 0 && !to->var) return UNKNOWN; /* an absolute address */
     return of_operand(s, to);

@@ -4,7 +4,7 @@
 #include "grader/sim/core/core.h"
 
 static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
-    return r == REF_NONE ? otherwise : ((const u32 *)(x->base[r >> 30] + (r & 0x3fffffff)))[__builtin_ctz(mask)];
+    return r == REF_NONE ? otherwise : ((const u32 *)operand_at(x, r))[__builtin_ctz(mask)];
 }
 
 static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) {
@@ -13,7 +13,7 @@ static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) 
 
 /* What the predicate says, into the barrier's sums over threads: how many, how many true. */
 static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d, struct barrier *b) {
-    u32 p = *(const u32 *)(x->base[d->source >> 30] + (d->source & 0x3fffffff)) ^ (d->source_flip ? ~0u : 0);
+    u32 p = *(const u32 *)operand_at(x, d->source) ^ (d->source_flip ? ~0u : 0);
     b->reduced[0] += (u32)__builtin_popcount(p & f->mask);
     b->reduced[1] += (u32)__builtin_popcount(f->mask);
 }
@@ -23,7 +23,7 @@ static void put_result(struct exec *x, struct warp *w, struct fragment *f, const
     const struct bar_desc *d = desc_of(x, o);
     if (!d->red) return;
     unsigned char *frame = w->frames + x->worker->contexts[f->context].frame;
-    u32 *dst = (u32 *)(frame + (o->dst & 0x3fffffff));
+    u32 *dst = (u32 *)(frame + ref_offset(o->dst));
     bool truth = d->red == 2 ? b->reduced[0] == b->reduced[1] : b->reduced[0] != 0;
     if (d->red > 1) *dst = (*dst & ~f->mask) | (truth ? f->mask : 0);
     for (u32 l = 0; d->red == 1 && l < 32; l++)
@@ -100,7 +100,8 @@ static void arrive(struct warp *w, struct fragment *f, struct barrier *b, u32 id
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
-    if (id >= BARRIERS || (id == CLUSTER_BARRIER && d->id >> 30 != BASE_CONST) || count % 32 || (d->arrive && !count)) {
+    if (id >= BARRIERS || (id == CLUSTER_BARRIER && ref_base(d->id) != BASE_CONST) || count % 32 ||
+        (d->arrive && !count)) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
                    "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;

@@ -163,7 +163,7 @@ static void deadlock(struct worker *k, struct block *b) {
         for (u32 j = 0; j < b->warps[i].nfrag; j++) {
             struct fragment *g = &b->warps[i].frag[j];
             at_barrier += g->state == FRAG_AT_BARRIER;
-            collecting += g->state == FRAG_COLLECTING;
+            collecting += g->state == FRAG_AT_RENDEZVOUS;
             if (!f) x->warp = &b->warps[i], f = g;
         }
     x->active = f->mask;

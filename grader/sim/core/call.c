@@ -1,6 +1,7 @@
 /* call.c — device functions: frames, arguments, return values. A call stack is a path in the worker's tree of
  * contexts, so that two fragments have the same stack if they have the same context. */
 #include "grader/sim/core/core.h"
+#include "common/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,7 @@ static u32 context_place(struct worker *k) {
         k->free_context = k->contexts[c].next_sibling;
         return c;
     }
-    if (k->ncontexts == k->contexts_capacity)
-        k->contexts = xrealloc(k->contexts, (k->contexts_capacity *= 2) * sizeof *k->contexts);
+    GROW(k->contexts, k->ncontexts + 1, k->contexts_capacity, 16);
     return k->ncontexts++;
 }
 
@@ -130,7 +130,7 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
 /* Through a register: lanes may call different functions. */
 static void enter_indirect(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d) {
     const struct sim_module *m = x->worker->launch->module;
-    const u64 *target = (const u64 *)(x->base[d->target >> 30] + (d->target & 0x3fffffff));
+    const u64 *target = operand_at(x, d->target);
     while (!x->faulted) {
         u32 lane = (u32)__builtin_ctz(f->mask), same = 0;
         u64 code = target[lane] - FUNC_WINDOW;

@@ -21,7 +21,6 @@ struct sim {
     struct sim_module *modules;
     struct buf output, errors; /* of printf, of assert */
     pthread_mutex_t output_lock;
-    struct pool *pool; /* worker threads, made at the first launch that wants them */
     uint64_t heap_used;
     struct race_plane *planes; /* by worker, kept from launch to launch */
     unsigned nplanes;
@@ -39,7 +38,7 @@ struct fragment {
     u8 met;   /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
     u64 turn; /* when it last ran: for fairness */
 };
-enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_COLLECTING };
+enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_RENDEZVOUS };
 
 struct context { /* one call stack: an interned list of return places */
     u32 parent, call_op, code, depth;
@@ -136,6 +135,9 @@ struct exec {
     struct trace_block *trace; /* of the running block, or NULL */
 };
 
+/* The operand's slot, for the function that runs. */
+static inline void *operand_at(const struct exec *x, ref r) { return x->base[ref_base(r)] + ref_offset(r); }
+
 /* How an access counts for races. */
 enum race_access {
     RACE_READ,
@@ -176,7 +178,7 @@ struct worker {
     enum sim_fault fault;
     u64 fault_block;
     struct block *blocks; /* resident ones; [0] is enough unless blocks wait for each other */
-    u32 nblocks;
+    u32 nblocks, blocks_capacity;
     pthread_t thread;
 };
 
@@ -224,9 +226,9 @@ void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* l
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
 /* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */
-void collect_arrive(struct exec *x, struct fragment *f, const struct op *o);
+void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o);
 /* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True if one did. */
-bool collect_resolve(struct exec *x, struct warp *w);
+bool rendezvous_resolve(struct exec *x, struct warp *w);
 void call_enter(struct exec *x, struct fragment *f, const struct op *o);
 void call_return(struct exec *x, struct fragment *f);
 /* core/builtin.c: printf, malloc, free, assert of device code. `frame` is the caller's. */
@@ -252,6 +254,9 @@ bool launch_open(struct launch *l); /* makes the workers; false: out of memory *
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */
+/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch that
+ * follows no period, lest all of them lie in one column of the grid. */
+u64 launch_sample(u64 i, u64 count, u64 nblocks);
 
 static inline size_t stamps_bytes(const struct launch *l) {
     return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32);

@@ -10,6 +10,7 @@
  * sequence that is the same in each run. */
 #include "grader/sim/core/core.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { PATIENCE = 2000 };
@@ -67,6 +68,7 @@ struct fragment *fragment_pick(struct worker *k, struct warp *w) {
 }
 
 void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc) {
+    assert(lanes && !(lanes & ~f->mask) && lanes != f->mask && w->nfrag < 32);
     struct fragment *n = &w->frag[w->nfrag++];
     f->met = 0;
     *n = *f;
@@ -76,6 +78,7 @@ void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc) {
 }
 
 void fragment_end(struct warp *w, struct fragment *f, u32 lanes) {
+    assert(!(lanes & ~f->mask) && !(f->mask & ~w->live));
     w->live &= ~lanes;
     f->mask &= ~lanes;
     if (!f->mask) *f = w->frag[--w->nfrag];

@@ -17,8 +17,10 @@
 #define LANES        _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
 #define ACTIVE(mask) for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
 
-static inline void *at(const struct exec *x, ref r) { return x->base[r >> 30] + (r & 0x3fffffff); }
-static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)at(x, r); }
+/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
+#define TRUTH(condition) ((condition) ? ~0u : 0u)
+
+static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)operand_at(x, r); }
 
 /* dst = mask ? value : dst, over lanes; `value` may use l. */
 #define STORE_LANES(D, mask, value)                             \

@@ -4,20 +4,16 @@
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. */
 #include "grader/sim/core/core.h"
+#include "common/clock.h"
+#include "common/grow.h"
 #include "grader/sim/device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TURN = 20000, SMALL_LAUNCH = 128 /* warps: not worth a second thread */ };
-
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- workers ---- */
 
@@ -72,7 +68,7 @@ static bool finish_block(struct worker *k, const struct block *b) {
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
     if (b->trace) b->trace->executed = b->executed, b->trace->ran = true;
     if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
-    if (l->deadline > 0 && seconds_now() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
+    if (l->deadline > 0 && clock_seconds() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
     return !atomic_load(&l->over);
 }
 
@@ -88,13 +84,16 @@ u64 launch_blocks(const struct launch *l) {
     return !warps || l->code->communicates || n > l->nblocks ? l->nblocks : n;
 }
 
-/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch
- * that follows no period, lest all of them lie in one column of the grid. */
-static u64 sampled_block(const struct launch *l, u64 i, u64 count) {
-    if (l->chosen) return l->chosen[i];
-    u64 first = i * l->nblocks / count, last = (i + 1) * l->nblocks / count;
-    u64 hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+u64 launch_sample(u64 i, u64 count, u64 nblocks) {
+    assert(i < count && count <= nblocks);
+    u64 first = i * nblocks / count, last = (i + 1) * nblocks / count, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
     return first + (hash >> 32) % (last - first);
+}
+
+/* The n-th block to run. */
+static u64 block_to_run(const struct launch *l, u64 n, u64 count) {
+    if (l->chosen) return l->chosen[n];
+    return count == l->nblocks ? n : launch_sample(n, count, l->nblocks);
 }
 
 /* Blocks that need not see each other. */
@@ -103,7 +102,7 @@ static void run_blocks(struct worker *k) {
     struct block *b = &k->blocks[0];
     u64 count = launch_blocks(l);
     for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
-        u64 i = count == l->nblocks && !l->chosen ? n : sampled_block(l, n, count);
+        u64 i = block_to_run(l, n, count);
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
@@ -121,7 +120,7 @@ static void run_blocks(struct worker *k) {
 
 static bool add_resident(struct worker *k, u32 most) {
     if (k->nblocks >= most) return false;
-    k->blocks = xrealloc(k->blocks, (k->nblocks + 1) * sizeof *k->blocks);
+    GROW(k->blocks, k->nblocks + 1, k->blocks_capacity, 1);
     if (!block_allocate(k->launch, &k->blocks[k->nblocks])) return false;
     k->nblocks++;
     return true;
@@ -167,7 +166,7 @@ static void run_resident(struct worker *k, u32 most) {
 
 static u32 device_residents(const struct launch *l) {
     const struct gpu_device *d = l->sim->options.device;
-    u32 regs = l->code->kernel->registers ? l->code->kernel->registers : 32;
+    u32 regs = kernel_registers(l->code->kernel);
     u64 n = (u64)d->sms * device_blocks_per_sm(d, l->nthreads, regs, l->shared_bytes, NULL);
     return n > l->nblocks ? (u32)l->nblocks : n ? (u32)n : 1;
 }
@@ -207,11 +206,11 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->hostile = s->options.hostile_schedule;
     l->nthreads = r->block[0] * r->block[1] * r->block[2];
     l->nwarps = (l->nthreads + 31) / 32;
-    l->shared_bytes = ((l->code->static_shared + 15) & ~15u) + r->dynamic_shared;
+    l->shared_bytes = shared_bytes_of(l->code, r->dynamic_shared);
     l->warp_frame_bytes = l->code->max_frame;
     l->thread_local_bytes = l->code->max_local;
     l->budget = s->options.instruction_budget;
-    l->deadline = s->options.time_budget > 0 ? seconds_now() + s->options.time_budget : 0;
+    l->deadline = s->options.time_budget > 0 ? clock_seconds() + s->options.time_budget : 0;
     l->sanitize = s->options.sanitize;
     l->global_shift = l->code->narrow_global ? 0 : 2;
     l->shared_shift = l->code->narrow_shared ? 0 : 2;

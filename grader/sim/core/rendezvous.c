@@ -13,26 +13,27 @@ struct exchange {
 };
 
 static unsigned char *resolve(const struct exec *x, const struct warp *w, const struct fragment *f, ref r) {
-    unsigned char *base = r >> 30 == BASE_FRAME ? w->frames + x->worker->contexts[f->context].frame : x->base[r >> 30];
-    return base + (r & 0x3fffffff);
+    unsigned char *base =
+        ref_base(r) == BASE_FRAME ? w->frames + x->worker->contexts[f->context].frame : x->base[ref_base(r)];
+    return base + ref_offset(r);
 }
 
 static const struct op *op_of(const struct exec *x, const struct fragment *f) { return &x->worker->launch->ops[f->pc]; }
-static const struct collect_desc *desc_of(const struct exec *x, const struct op *o) {
-    return &x->worker->launch->module->collects[o->aux];
+static const struct rendezvous_desc *desc_of(const struct exec *x, const struct op *o) {
+    return &x->worker->launch->module->rendezvous[o->aux];
 }
 
 static void bring(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
-    const struct collect_desc *d = desc_of(x, o);
-    if (d->kind == COLLECT_SYNC || d->kind == COLLECT_ELECT) return;
+    const struct rendezvous_desc *d = desc_of(x, o);
+    if (d->kind == RENDEZVOUS_SYNC || d->kind == RENDEZVOUS_ELECT) return;
     const void *a = resolve(x, w, f, o->src[0]);
-    u32 p = d->kind == COLLECT_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
+    u32 p = d->kind == RENDEZVOUS_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
     for (u32 l = 0; l < 32; l++) {
-        u64 v = d->kind == COLLECT_VOTE ? p >> l & 1 : d->wide ? ((const u64 *)a)[l] : ((const u32 *)a)[l];
+        u64 v = d->kind == RENDEZVOUS_VOTE ? p >> l & 1 : d->wide ? ((const u64 *)a)[l] : ((const u32 *)a)[l];
         e->a[l] = (lanes >> l & 1) ? v : e->a[l];
     }
-    if (d->kind != COLLECT_SHFL) return;
+    if (d->kind != RENDEZVOUS_SHFL) return;
     const u32 *b = (const u32 *)resolve(x, w, f, o->src[1]), *c = (const u32 *)resolve(x, w, f, o->src[2]);
     for (u32 l = 0; l < 32; l++) {
         e->b[l] = (lanes >> l & 1) ? b[l] : e->b[l];
@@ -107,17 +108,17 @@ static void elect(struct exchange *e, u32 lanes) {
 }
 
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
-    const struct collect_desc *d = desc_of(x, o);
+    const struct rendezvous_desc *d = desc_of(x, o);
     u32 strangers = 0;
     const struct launch *l = x->worker->launch;
     if (l->hooks) l->hooks->warp_interval(x->block, x->warp, l);
-    switch ((enum collect_kind)d->kind) {
-    case COLLECT_SHFL: strangers = shuffle(e, d->mode, lanes); break;
-    case COLLECT_VOTE: vote(e, d->mode, lanes); break;
-    case COLLECT_MATCH: match(e, d->mode, lanes); break;
-    case COLLECT_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
-    case COLLECT_ELECT: elect(e, lanes); break;
-    case COLLECT_SYNC: break;
+    switch ((enum rendezvous_kind)d->kind) {
+    case RENDEZVOUS_SHFL: strangers = shuffle(e, d->mode, lanes); break;
+    case RENDEZVOUS_VOTE: vote(e, d->mode, lanes); break;
+    case RENDEZVOUS_MATCH: match(e, d->mode, lanes); break;
+    case RENDEZVOUS_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
+    case RENDEZVOUS_ELECT: elect(e, lanes); break;
+    case RENDEZVOUS_SYNC: break;
     }
     if (strangers)
         core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(strangers), 0,
@@ -129,12 +130,12 @@ static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | 
 static void deliver(const struct exec *x, const struct warp *w, const struct fragment *f, const struct exchange *e,
                     u32 lanes) {
     const struct op *o = op_of(x, f);
-    const struct collect_desc *d = desc_of(x, o);
-    if (d->kind == COLLECT_SYNC) return;
+    const struct rendezvous_desc *d = desc_of(x, o);
+    if (d->kind == RENDEZVOUS_SYNC) return;
     if (d->second != REF_NONE) put_mask((u32 *)resolve(x, w, f, d->second), e->truth, lanes);
     if (o->dst == REF_NONE) return;
     u32 *dst = (u32 *)resolve(x, w, f, o->dst);
-    if (d->kind == COLLECT_VOTE && d->mode != 3) {
+    if (d->kind == RENDEZVOUS_VOTE && d->mode != 3) {
         put_mask(dst, e->truth, lanes);
         return;
     }
@@ -166,8 +167,8 @@ static bool mask_is_sound(struct exec *x, const struct warp *w, const struct op 
 /* ---- lanes that wait at different places ---- */
 
 static bool meets(const struct exec *x, const struct fragment *a, const struct fragment *b) {
-    const struct collect_desc *d = desc_of(x, op_of(x, a)), *q = desc_of(x, op_of(x, b));
-    return b->state == FRAG_COLLECTING && d->kind == q->kind && d->mode == q->mode;
+    const struct rendezvous_desc *d = desc_of(x, op_of(x, a)), *q = desc_of(x, op_of(x, b));
+    return b->state == FRAG_AT_RENDEZVOUS && d->kind == q->kind && d->mode == q->mode;
 }
 
 static bool try_group(struct exec *x, struct warp *w, struct fragment *first) {
@@ -177,7 +178,7 @@ static bool try_group(struct exec *x, struct warp *w, struct fragment *first) {
     same_members(x, w, first, (u32)__builtin_ctz(first->mask), &members);
     for (u32 i = 0; i < w->nfrag; i++) {
         struct fragment *f = &w->frag[i];
-        if (f->state != FRAG_COLLECTING || !meets(x, first, f)) continue;
+        if (f->state != FRAG_AT_RENDEZVOUS || !meets(x, first, f)) continue;
         same_members(x, w, f, (u32)__builtin_ctz(f->mask), &others);
         if (others != members) continue;
         group[n++] = f;
@@ -196,13 +197,14 @@ static bool try_group(struct exec *x, struct warp *w, struct fragment *first) {
     return true;
 }
 
-void collect_arrive(struct exec *x, struct fragment *f, const struct op *o) {
+void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     struct warp *w = x->warp;
     u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
-    if (lanes != f->mask) fragment_split(w, f, f->mask & ~lanes, f->pc), collect_arrive(x, &w->frag[w->nfrag - 1], o);
+    if (lanes != f->mask)
+        fragment_split(w, f, f->mask & ~lanes, f->pc), rendezvous_arrive(x, &w->frag[w->nfrag - 1], o);
     if (x->faulted || !mask_is_sound(x, w, o, lanes, members)) return;
     if ((members & w->live) != lanes) {
-        f->state = FRAG_COLLECTING;
+        f->state = FRAG_AT_RENDEZVOUS;
         try_group(x, w, f); /* at once: other lanes of the warp may spin until these go on */
         return;
     }
@@ -213,8 +215,8 @@ void collect_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     f->pc++;
 }
 
-bool collect_resolve(struct exec *x, struct warp *w) {
+bool rendezvous_resolve(struct exec *x, struct warp *w) {
     for (u32 i = 0; i < w->nfrag; i++)
-        if (w->frag[i].state == FRAG_COLLECTING && try_group(x, w, &w->frag[i])) return true;
+        if (w->frag[i].state == FRAG_AT_RENDEZVOUS && try_group(x, w, &w->frag[i])) return true;
     return false;
 }

@@ -31,7 +31,7 @@ static bool stays(const struct exec *x, const struct op *first, const struct op 
 static u64 address_of(const struct exec *x, const struct op *o, u32 lane) {
     const struct mem_desc *d = &x->mems[o->aux];
     if (o->src[0] == REF_NONE) return (u64)o->imm;
-    const unsigned char *reg = x->base[o->src[0] >> 30] + (o->src[0] & 0x3fffffff);
+    const unsigned char *reg = operand_at(x, o->src[0]);
     return d->address32 ? ((const u32 *)reg)[lane] + (u32)o->imm : ((const u64 *)reg)[lane] + (u64)o->imm;
 }
 
@@ -59,8 +59,8 @@ void place_spin(const struct exec *x, const struct op *branch, char *out, size_t
     bool looks = branch->kind != OP_BRA || first > branch;
     *out = 0;
     for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
-        looks |=
-            reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_COLLECT || o->kind == OP_BAR;
+        looks |= reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_RENDEZVOUS ||
+                 o->kind == OP_BAR;
         if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size)) return;
     }
     if (!looks)

@@ -1,5 +1,6 @@
 /* trace.c — recording of sampled blocks; see trace.h. Runs only where a launch is sampled. */
 #include "grader/sim/core/trace.h"
+#include "common/grow.h"
 #include "grader/sim/core/core.h"
 
 #include <stdlib.h>
@@ -11,10 +12,7 @@ static void put(struct trace_block *t, u32 warp, u64 word) {
         t->truncated = true;
         return;
     }
-    if (w->n == w->capacity) {
-        w->capacity = w->capacity ? 2 * w->capacity : 256;
-        w->words = xrealloc(w->words, w->capacity * sizeof *w->words);
-    }
+    GROW(w->words, w->n + 1, w->capacity, 256);
     w->words[w->n++] = word;
 }
 

@@ -1,11 +1,10 @@
 /* warp.c — the interpreter: runs the fragments of one warp. See core.h for the theory. */
 #include "grader/sim/core/core.h"
+#include "common/clock.h"
 #include "grader/sim/core/place.h"
 
-#include <time.h>
-
 static inline u32 guard_mask(const struct exec *x, const struct op *o) {
-    return *(const u32 *)(x->base[o->guard >> 30] + (o->guard & 0x3fffffff)) ^ o->flip;
+    return *(const u32 *)operand_at(x, o->guard) ^ o->flip;
 }
 
 /* Straight-line code up to the control op of the segment, which is returned. */
@@ -28,12 +27,6 @@ static void count_segment(struct exec *x, struct warp *w, struct fragment *f, u3
     f->turn += n;
 }
 
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* At backward branches and calls: a program without either ends by itself. */
 static bool over_budget(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
@@ -46,7 +39,7 @@ static bool over_budget(struct exec *x, const struct op *o) {
                    (unsigned long long)l->budget, waits);
         return true;
     }
-    if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && seconds_now() > l->deadline) {
+    if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && clock_seconds() > l->deadline) {
         place_spin(x, o, waits, sizeof waits);
         core_fault(x, SIM_FAULT_TIME, o, (u32)__builtin_ctz(x->active), 0,
                    "has used up the launch's time: an endless loop?%s", waits);
@@ -66,7 +59,7 @@ static void take_place(struct exec *x, const struct fragment *f) {
 
 static void branch(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     u32 taken = f->mask & guard_mask(x, o), s = x->worker->launch->module->segment_of[f->pc];
-    if (o->guard >> 30 == BASE_FRAME) x->worker->branch_runs[s]++;
+    if (ref_base(o->guard) == BASE_FRAME) x->worker->branch_runs[s]++;
     if (taken == 0) {
         f->pc = pc + 1;
     } else if (taken == f->mask) {
@@ -80,7 +73,7 @@ static void branch(struct exec *x, struct warp *w, struct fragment *f, const str
 
 static void branch_table(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     const struct branch_table *t = &x->worker->launch->module->tables[o->aux];
-    const u32 *index = (const u32 *)(x->base[o->src[0] >> 30] + (o->src[0] & 0x3fffffff));
+    const u32 *index = operand_at(x, o->src[0]);
     u32 left = f->mask & guard_mask(x, o);
     f->pc = pc + 1; /* lanes whose guard is false */
     while (left) {
@@ -103,7 +96,7 @@ static void leave(struct exec *x, struct warp *w, struct fragment *f, const stru
     f->pc = pc + 1;
     if (!lanes) return;
     fragment_end(w, f, lanes);
-    if (w->nfrag > 1) collect_resolve(x, w); /* those that waited for these lanes do so no longer */
+    if (w->nfrag > 1) rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
     barrier_check(x);
 }
 
@@ -135,9 +128,9 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
         f->pc = pc;
         barrier_arrive(x, f, o);
         break;
-    case OP_COLLECT:
+    case OP_RENDEZVOUS:
         f->pc = pc;
-        collect_arrive(x, f, o);
+        rendezvous_arrive(x, f, o);
         break;
     case OP_TRAP: core_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
     case OP_YIELD:
@@ -166,7 +159,7 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         if (x->faulted || over) return WARP_FAULTED;
         bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
-        if (!f && collect_resolve(x, w)) f = fragment_pick(x->worker, w);
+        if (!f && rendezvous_resolve(x, w)) f = fragment_pick(x->worker, w);
         if ((again && w->executed >= until) || o->kind == OP_YIELD) return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;

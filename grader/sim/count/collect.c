@@ -40,7 +40,7 @@ static void count_op(struct sim_counters *c, const struct op *o, u64 runs, u64 l
     if (row->flops && row->pipe == PIPE_FP64) c->flops_f64 += lanes * row->flops;
     else if (row->flops) c->flops_f32 += lanes * row->flops;
     if (o->kind == OP_BAR) c->barriers += runs;
-    if (o->kind == OP_COLLECT) c->shuffles += runs;
+    if (o->kind == OP_RENDEZVOUS) c->shuffles += runs;
 }
 
 static void count_segments(const struct launch *l, struct lines *t) {
@@ -158,8 +158,7 @@ void count_collect(struct launch *l, struct sim_result *out) {
     qsort(t.line, out->nlines, sizeof *t.line, by_place);
     out->lines = t.line;
     const struct gpu_device *d = l->sim->options.device;
-    u32 blocks = device_blocks_per_sm(d, l->nthreads, l->code->kernel->registers ? l->code->kernel->registers : 32,
-                                      l->shared_bytes, NULL);
+    u32 blocks = device_blocks_per_sm(d, l->nthreads, kernel_registers(l->code->kernel), l->shared_bytes, NULL);
     out->theoretical_occupancy = (double)blocks * l->nwarps / d->warps_per_sm;
     scale_to_whole(l, out);
 }

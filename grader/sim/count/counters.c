@@ -17,12 +17,12 @@ _Static_assert(sizeof(struct sim_counters) == COUNT * sizeof(uint64_t), "the cou
 
 unsigned sim_counter_count(void) { return COUNT; }
 const char *sim_counter_name(unsigned i) { return counters[i].name; }
-uint64_t *sim_counter_at(struct sim_counters *c, unsigned i) { return (uint64_t *)c + i; }
+static uint64_t *counter_at(struct sim_counters *c, unsigned i) { return (uint64_t *)c + i; }
 uint64_t sim_counter_get(const struct sim_counters *c, unsigned i) { return ((const uint64_t *)c)[i]; }
 
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from) {
     for (unsigned i = 0; i < COUNT; i++) {
-        uint64_t *a = sim_counter_at(to, i), b = sim_counter_get(from, i);
+        uint64_t *a = counter_at(to, i), b = sim_counter_get(from, i);
         *a = counters[i].merge == SUM ? *a + b : *a > b ? *a : b;
     }
 }
@@ -30,5 +30,5 @@ void sim_counters_add(struct sim_counters *to, const struct sim_counters *from) 
 void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part) {
     for (unsigned i = 0; i < COUNT; i++)
         if (counters[i].merge == SUM)
-            *sim_counter_at(c, i) = (uint64_t)((unsigned __int128)*sim_counter_at(c, i) * whole / part);
+            *counter_at(c, i) = (uint64_t)((unsigned __int128)*counter_at(c, i) * whole / part);
 }

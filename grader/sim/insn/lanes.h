@@ -32,12 +32,16 @@
 #undef RD
 extern op_fn *const ISAFN(lane_rows)[];
 
-/* lanes_mem.c, for lanes_atom.c: addresses of all lanes; whether one lane may access, reported if not. */
+/* lanes_mem.c: the addresses of all lanes. */
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);
+
+/* lanes_mem_global.c, lanes_mem_shared.c, for atomics: whether one lane may access, reported if not. */
 bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
                                 u64 address);
 bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
                                 u64 offset);
 /* Counts an atomic; true if all lanes are allowed, seen to and noted, so that none needs lane_allowed. */
-bool ISAFN(lane_count)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, u8 space,
-                       const u64 ea[32], u32 mask);
+bool ISAFN(count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                const u64 ea[32], u32 mask);
+bool ISAFN(count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                const u64 ea[32], u32 mask);

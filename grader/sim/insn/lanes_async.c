@@ -21,7 +21,7 @@ static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc
         if (!ISAFN(lane_allowed_global)(x, o, &byte_access, lane, from + i)) return;
         bytes[i] = x->memory->bytes[from + i - SIM_BASE];
     }
-    for (u32 e = 0; e < d->count; e++) memcpy((u32 *)at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
+    for (u32 e = 0; e < d->count; e++) memcpy((u32 *)operand_at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
 }
 
 void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
@@ -29,15 +29,15 @@ void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
     u64 ea[32];
     u32 size = d->count * 4u, full = 0;
     u32 skip = o->src[2] == REF_NONE ? 0 : mask_at(x, o->src[2]) ^ (u32)o->imm;
-    const u32 *bytes = o->src[1] == REF_NONE ? NULL : at(x, o->src[1]);
+    const u32 *bytes = o->src[1] == REF_NONE ? NULL : operand_at(x, o->src[1]);
     ISAFN(lane_addresses)(x, o + o->target, d, ea);
     ACTIVE(mask) {
         u32 n = skip >> l & 1 ? 0 : !bytes || bytes[l] > size ? size : bytes[l];
-        for (u32 e = 0; e < d->count; e++) ((u32 *)at(x, d->reg[e]))[l] = 0;
+        for (u32 e = 0; e < d->count; e++) ((u32 *)operand_at(x, d->reg[e]))[l] = 0;
         if (n == size) full |= 1u << l;
         else if (n) read_bytes(x, o, d, ea[l], n, l);
     }
-    *(u32 *)at(x, o->dst) = full;
+    *(u32 *)operand_at(x, o->dst) = full;
 }
 
 /* ---- mbarrier ---- */
@@ -71,7 +71,7 @@ static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
 
 /* The barrier's place in shared memory, or NULL with a report. */
 static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane, bool fresh) {
-    u64 offset = ((const u64 *)at(x, address))[lane];
+    u64 offset = ((const u64 *)operand_at(x, address))[lane];
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
     if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes) memset(x->shared_written + offset, 1, 8);
     if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
@@ -110,7 +110,7 @@ static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier
 static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
     u64 *place = barrier_at(x, o, o->src[0], lane, verb == MBAR_INIT);
-    u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)at(x, o->src[1]))[lane];
+    u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)operand_at(x, o->src[1]))[lane];
     if (!place) return;
     struct mbarrier b = unpack(*place);
     if (verb == MBAR_INIT) {
@@ -121,16 +121,16 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
     }
     if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
     if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
-        u64 phase = verb == MBAR_WAIT ? ((const u64 *)at(x, o->src[2]))[lane] >> MBAR_PHASE_AT
-                                      : ((const u32 *)at(x, o->src[2]))[lane] & 1;
-        u32 *D = at(x, o->dst);
+        u64 phase = verb == MBAR_WAIT ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_AT
+                                      : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
+        u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
         return;
     }
     u64 before = *place;
     if (!change(x, o, lane, &b, n)) return;
     *place = pack(next_phase(x, b));
-    if (o->dst != REF_NONE) ((u64 *)at(x, o->dst))[lane] = before;
+    if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
 }
 
 void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) barrier_lane(x, o, l); }
@@ -158,8 +158,8 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
 }
 
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
-    u64 to = ((const u64 *)at(x, o->src[0]))[lane], from = ((const u64 *)at(x, o->src[1]))[lane];
-    u32 n = ((const u32 *)at(x, o->src[2]))[lane];
+    u64 to = ((const u64 *)operand_at(x, o->src[0]))[lane], from = ((const u64 *)operand_at(x, o->src[1]))[lane];
+    u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
     if (n % 16 || to % 16 || from % 16) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to,
                    "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,

@@ -91,7 +91,7 @@ static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_h
 
 static u64 lane_operand(const struct exec *x, ref r, u32 lane, u32 width) {
     if (r == REF_NONE) return 0;
-    const unsigned char *p = at(x, r);
+    const unsigned char *p = operand_at(x, r);
     if (width == 8) return ((const u64 *)p)[lane];
     if (width == 4) return ((const u32 *)p)[lane];
     return ((const u16 *)p)[lane];
@@ -99,7 +99,7 @@ static u64 lane_operand(const struct exec *x, ref r, u32 lane, u32 width) {
 
 static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v) {
     if (r == REF_NONE) return;
-    unsigned char *p = at(x, r);
+    unsigned char *p = operand_at(x, r);
     if (width == 8) ((u64 *)p)[lane] = v;
     else if (width == 4) ((u32 *)p)[lane] = (u32)v;
     else ((u16 *)p)[lane] = (u16)v;
@@ -109,13 +109,13 @@ static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v)
  * 64 side by side. */
 static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, u32 lane) {
     enum { HIGH = 32 };
-    const u64 *b = at(x, d->operand[0]);
+    const u64 *b = operand_at(x, d->operand[0]);
     u64 old[2] = {p[0], p[1]};
     bool compared = d->atom == ATOM_CAS, equal = old[0] == b[lane] && old[1] == b[HIGH + lane];
-    const u64 *next = compared ? at(x, d->operand[1]) : b;
+    const u64 *next = compared ? operand_at(x, d->operand[1]) : b;
     if (!compared || equal) p[0] = next[lane], p[1] = next[HIGH + lane];
     if (d->result == REF_NONE) return;
-    u64 *result = at(x, d->result);
+    u64 *result = operand_at(x, d->result);
     result[lane] = old[0];
     result[HIGH + lane] = old[1];
 }
@@ -162,12 +162,12 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
             ea[l] -= in ? SHARED_WINDOW : 0;
         }
     if (mask & ~shared) {
-        bool checked = ISAFN(lane_count)(x, o, d, d->stat, SPACE_GLOBAL, ea, mask & ~shared);
+        bool checked = ISAFN(count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
         TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }
     if (shared) {
-        bool checked = ISAFN(lane_count)(x, o, d, d->stat + (d->space == SPACE_GENERIC), SPACE_SHARED, ea, shared);
+        bool checked = ISAFN(count_atomic_shared)(x, o, d, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         TRACE(x, o, SPACE_SHARED, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         atom_lanes(x, o, d, ea, shared, SPACE_SHARED, checked);
     }

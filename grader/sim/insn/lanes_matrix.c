@@ -35,8 +35,8 @@ static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, 
 
 static u64 element_bits(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e) {
     u32 bits = decode_matrix_types[p->type].bits;
-    if (bits == 64) return ((const u64 *)at(x, p->reg[reg]))[lane];
-    u32 word = ((const u32 *)at(x, p->reg[reg]))[lane];
+    if (bits == 64) return ((const u64 *)operand_at(x, p->reg[reg]))[lane];
+    u32 word = ((const u32 *)operand_at(x, p->reg[reg]))[lane];
     return bits == 32 ? word : word >> bits * e & ((1u << bits) - 1);
 }
 
@@ -78,9 +78,9 @@ GATHER(gather_integers, s32, integer_of)
 
 static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, f64 number,
                         s32 integer) {
-    u32 *word = (u32 *)at(x, p->reg[reg]) + lane;
+    u32 *word = (u32 *)operand_at(x, p->reg[reg]) + lane;
     switch ((enum matrix_type)p->type) {
-    case MATRIX_F64: ((u64 *)at(x, p->reg[reg]))[lane] = bits64_of(number); break;
+    case MATRIX_F64: ((u64 *)operand_at(x, p->reg[reg]))[lane] = bits64_of(number); break;
     case MATRIX_F32: *word = bits_of(canonical((f32)number)); break;
     case MATRIX_F16: {
         u32 half = f16_of_f32(odd_f32(number));
@@ -163,9 +163,9 @@ void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
 void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     struct matrix_address a;
     memcpy(&a, &o->imm, sizeof a);
-    u64 *D = at(x, o->dst);
-    const u64 *base = at(x, o->src[0]);
-    const u32 *stride = at(x, o->src[1]);
+    u64 *D = operand_at(x, o->dst);
+    const u64 *base = operand_at(x, o->src[0]);
+    const u32 *stride = operand_at(x, o->src[1]);
     ACTIVE(mask) {
         u32 i = (l * a.each + a.at) % a.all, line = i / a.line, in = i % a.line;
         u64 lines = o->target ? in : line, units = o->target ? line : in;
@@ -185,17 +185,17 @@ static void exchange(struct exec *x, const struct matrix_desc *m, bool to_fragme
     u32 row, column;
     for (u32 lane = 0; to_fragments && lane < 8u * m->k; lane++)
         for (u32 w = 0; w < 4; w++)
-            memcpy(&whole[lane / 8][lane % 8][2 * w], (u32 *)at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
+            memcpy(&whole[lane / 8][lane % 8][2 * w], (u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
     for (u32 i = 0; i < m->k; i++)
         for (u32 at_half = 0; at_half < 64; at_half++) {
-            u16 *half = (u16 *)((u32 *)at(x, m->of[MATRIX_D].reg[i]) + at_half / 2) + at_half % 2;
+            u16 *half = (u16 *)((u32 *)operand_at(x, m->of[MATRIX_D].reg[i]) + at_half / 2) + at_half % 2;
             element_of(at_half / 2, at_half % 2, m->of[MATRIX_D].row_major, &row, &column);
             if (to_fragments) *half = whole[i][row][column];
             else whole[i][row][column] = *half;
         }
     for (u32 lane = 0; !to_fragments && lane < 8u * m->k; lane++)
         for (u32 w = 0; w < 4; w++)
-            memcpy((u32 *)at(x, m->of[MATRIX_A].reg[w]) + lane, &whole[lane / 8][lane % 8][2 * w], 4);
+            memcpy((u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, &whole[lane / 8][lane % 8][2 * w], 4);
 }
 void ISAFN(op_matrixfragments)(struct exec *x, const struct op *o, u32 mask) {
     if (whole_warp(x, o, mask)) exchange(x, desc_of(x, o), true);
@@ -207,8 +207,8 @@ void ISAFN(op_matrixrows)(struct exec *x, const struct op *o, u32 mask) {
 void ISAFN(op_movmatrix)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!whole_warp(x, o, mask)) return;
-    u32 from[32], *to = at(x, m->of[MATRIX_D].reg[0]);
-    memcpy(from, at(x, m->of[MATRIX_A].reg[0]), sizeof from);
+    u32 from[32], *to = operand_at(x, m->of[MATRIX_D].reg[0]);
+    memcpy(from, operand_at(x, m->of[MATRIX_A].reg[0]), sizeof from);
     for (u32 lane = 0; lane < 32; lane++) {
         u32 v = 0;
         for (u32 h = 0; h < 2; h++)

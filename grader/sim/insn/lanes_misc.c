@@ -7,26 +7,26 @@
 
 /* cvta: dst = src + imm, where imm is the window's base (negative for cvta.to). 32-bit sources are widened. */
 void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
-    u64 *D = at(x, o->dst);
-    const u64 *A = at(x, o->src[0]);
+    u64 *D = operand_at(x, o->dst);
+    const u64 *A = operand_at(x, o->src[0]);
     u64 base = (u64)o->imm;
     STORE_LANES(D, mask, A[l] + base);
 }
 
 /* isspacep: aux is the mem_space asked for. */
 void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
-    const u64 *A = at(x, o->src[0]);
+    const u64 *A = operand_at(x, o->src[0]);
     static const u64 window[] = {
         [SPACE_SHARED] = SHARED_WINDOW, [SPACE_LOCAL] = LOCAL_WINDOW, [SPACE_PARAM] = PARAM_WINDOW};
     bool global = o->aux == SPACE_GLOBAL || o->aux == SPACE_CONST;
     u64 base = global ? SIM_BASE : window[o->aux], bytes = global ? SIM_SPAN : WINDOW_BYTES;
-    u32 bits = 0, *D = at(x, o->dst);
+    u32 bits = 0, *D = operand_at(x, o->dst);
     LANES bits |= A[l] - base < bytes ? 1u << l : 0;
     *D = (*D & ~mask) | (bits & mask);
 }
 
 void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
-    u32 *D = at(x, o->dst), active = mask;
+    u32 *D = operand_at(x, o->dst), active = mask;
     STORE_LANES(D, mask, active);
 }
 
@@ -34,10 +34,10 @@ void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
 void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
     u64 now = x->warp->executed;
     if (o->imm == 8) {
-        u64 *D = at(x, o->dst);
+        u64 *D = operand_at(x, o->dst);
         STORE_LANES(D, mask, now);
     } else {
-        u32 *D = at(x, o->dst), low = (u32)now;
+        u32 *D = operand_at(x, o->dst), low = (u32)now;
         STORE_LANES(D, mask, low);
     }
 }
@@ -49,7 +49,7 @@ void ISAFN(op_nop)(struct exec *x, const struct op *o, u32 mask) { (void)x, (voi
 
 /* Offset of a local variable in the thread's local memory: imm, plus where the running function's begins. */
 void ISAFN(op_localaddr)(struct exec *x, const struct op *o, u32 mask) {
-    u64 *D = at(x, o->dst), v = x->local_base + (u64)o->imm;
+    u64 *D = operand_at(x, o->dst), v = x->local_base + (u64)o->imm;
     STORE_LANES(D, mask, v);
 }
 
@@ -96,8 +96,8 @@ static u32 video_lane(const struct video *v, u32 a, u32 b, u32 c) {
 }
 
 void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
-    u32 *D = at(x, o->dst);
-    const u32 *A = at(x, o->src[0]), *B = at(x, o->src[1]), *C = at(x, o->src[2]);
+    u32 *D = operand_at(x, o->dst);
+    const u32 *A = operand_at(x, o->src[0]), *B = operand_at(x, o->src[1]), *C = operand_at(x, o->src[2]);
     struct video v;
     memcpy(&v, &o->imm, sizeof v);
     for (int l = 0; l < 32; l++) D[l] = mask >> l & 1 ? video_lane(&v, A[l], B[l], C[l]) : D[l];
@@ -110,8 +110,8 @@ static void forget_bytes(struct exec *x, u64 from, u32 n, u32 lane) {
 }
 
 void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
-    u64 *D = at(x, o->dst);
-    const u32 *bytes = at(x, o->src[0]);
+    u64 *D = operand_at(x, o->dst);
+    const u32 *bytes = operand_at(x, o->src[0]);
     u32 *used = (u32 *)(x->warp->specials + W_STACK * SLOT_BYTES);
     ACTIVE(mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);

@@ -28,7 +28,7 @@ typedef f64 st_f64;
 #define WIDEN_f64
 
 static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
-    f32 *D = at(x, o->dst);
+    f32 *D = operand_at(x, o->dst);
     STORE_LANES(D, mask, D[l] > 0.0f ? (D[l] < 1.0f ? D[l] : 1.0f) : 0.0f); /* NaN becomes +0 */
 }
 
@@ -36,7 +36,7 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 #define SAT_STEP(mods) \
     if ((mods)&MOD_SAT && o->flags & OPF_SAT) clamp_f32(x, o, mask)
 
-#define SRC(i, T)    const st_##T *P##i = at(x, o->src[i])
+#define SRC(i, T)    const st_##T *P##i = operand_at(x, o->src[i])
 #define ARG(n, i, T) T n = (T)P##i[l]
 /* Where some lanes do not execute, all are computed beside the register, and those that do put into it afterwards.
  * Expressions are total, so that this does no harm, and it leaves the compiler no branch to turn into a select. */
@@ -56,7 +56,7 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
     }
 #define HEAD(id, TD)                                                     \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
-        st_##TD *D = at(x, o->dst)
+        st_##TD *D = operand_at(x, o->dst)
 #define TAIL(mods)  \
     SAT_STEP(mods); \
     }
@@ -88,7 +88,7 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
  * src[3] is q. */
 static inline u32 combine(u32 v, u32 how, u32 c) { return how == 1 ? v & c : how == 2 ? v | c : how == 3 ? v ^ c : v; }
 static inline void put_mask(struct exec *x, ref r, u32 value, u32 mask) {
-    u32 *D = at(x, r);
+    u32 *D = operand_at(x, r);
     *D = (*D & ~mask) | (value & mask);
 }
 static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u32 q, u32 mask) {
@@ -136,7 +136,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
     }
 #define RS(id, name, T)                                                  \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
-        T *D = at(x, o->dst);                                            \
+        T *D = operand_at(x, o->dst);                                    \
         SRC(0, T);                                                       \
         SRC(1, T);                                                       \
         u32 p = mask_at(x, o->src[2]) ^ (u32)o->imm;                     \
@@ -145,7 +145,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
 /* The carry flag is a predicate of its own: src[3]. `k` is what comes in, bit `bits` of the sum what goes out. */
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr)               \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
-        st_##T *D = at(x, o->dst);                                       \
+        st_##T *D = operand_at(x, o->dst);                               \
         SRC(0, T);                                                       \
         SRC(1, T);                                                       \
         SRC(2, T);                                                       \

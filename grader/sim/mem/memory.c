@@ -1,5 +1,6 @@
 /* memory.c — see mem.h. First fit by address over the table, so that the same calls give the same addresses. */
 #include "grader/sim/mem/mem.h"
+#include "common/grow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, boo
     if (!at) at = find_place(m, need, align, true);
     if (!at) return 0;
     unsigned i = make_room(m, at, at + need);
-    if (m->count == m->capacity) m->table = xrealloc(m->table, (m->capacity = m->capacity * 2 + 16) * sizeof *m->table);
+    GROW(m->table, m->count + 1, m->capacity, 16);
     if (i < m->count) memmove(m->table + i + 1, m->table + i, (m->count - i) * sizeof *m->table);
     m->count++;
     m->table[i] = (struct allocation){

@@ -31,7 +31,7 @@ static enum ptx_type type_at(const struct parser *p) {
     return ptx_type_of(p->tok.s + 1, p->tok.n - 1);
 }
 
-enum ptx_type ptx_expect_type(struct parser *p) {
+static enum ptx_type expect_type(struct parser *p) {
     enum ptx_type type = type_at(p);
     if (type == PTX_NO_TYPE) {
         if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "a type");
@@ -73,7 +73,7 @@ static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lane
         else if (v->ptr && ptx_at_space(p)) ptx_next(p);
         else if (ptx_accept_word(p, ".v2")) *lanes = 2;
         else if (ptx_accept_word(p, ".v4")) *lanes = 4;
-        else v->type = ptx_expect_type(p);
+        else v->type = expect_type(p);
     }
     if (v->type == PTX_NO_TYPE) ptx_fail_expected(p, "a type");
 }
@@ -190,7 +190,7 @@ void ptx_parse_registers(struct parser *p) {
     if (ptx_accept_word(p, ".align")) expect_alignment(p);
     if (ptx_at_word(p, ".v2") || ptx_at_word(p, ".v4"))
         ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "vector registers are not supported; use scalar ones");
-    enum ptx_type type = ptx_expect_type(p);
+    enum ptx_type type = expect_type(p);
     do parse_register(p, type);
     while (ptx_accept(p, ','));
     ptx_expect(p, ';', "';' after the registers");

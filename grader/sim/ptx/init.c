@@ -127,7 +127,7 @@ static void extend(struct parser *p, struct target *t) {
     if (need > MAX_ONE)
         ptx_fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
     if (need <= t->v->bytes) return;
-    uint64_t room = t->v->bytes ? t->v->bytes * 2 : 8 * t->size;
+    uint64_t room = grow_capacity(t->v->bytes, need, 8 * t->size, 1, SIZE_MAX);
     uint8_t *grown = ptx_get(p, p->arena, room);
     if (t->v->init) memcpy(grown, t->v->init, t->v->bytes);
     t->v->init = grown;

@@ -15,7 +15,7 @@ void *ptx_get(struct parser *p, struct arena *a, size_t bytes) {
 
 void *ptx_vec_push(struct parser *p, struct vec *v, size_t item) {
     if (v->n == v->room) {
-        size_t room = v->room ? v->room * 2 : 16;
+        size_t room = grow_capacity(v->room, v->n + 1, 16, item, SIZE_MAX);
         void *data = ptx_get(p, &p->scratch, room * item);
         if (v->n) memcpy(data, v->data, v->n * item);
         v->data = data;

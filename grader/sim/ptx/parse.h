@@ -153,7 +153,6 @@ bool ptx_at_space(const struct parser *p);                          /* at .globa
 void ptx_parse_variables(struct parser *p, struct linkage linkage); /* at module scope or in a function */
 void ptx_parse_registers(struct parser *p);
 struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */
-enum ptx_type ptx_expect_type(struct parser *p);
 
 /* init.c: from after the '=' */
 struct shape {

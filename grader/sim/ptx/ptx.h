@@ -89,7 +89,6 @@ struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_type type; /* of an immediate: PTX_S64, PTX_U64, PTX_F32, PTX_F64; of a reg: its own type */
     bool negated;       /* !%p */
-    bool complement;    /* -x of a register operand never occurs in PTX; kept false */
     int reg;            /* index into the function's regs, -1 where absent */
     int second;         /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for `|_` */
     uint64_t value;     /* immediate */

@@ -22,8 +22,8 @@ void race_next_interval(struct block *b, const struct launch *l) {
 }
 
 static void next_warp_interval(struct block *b, struct warp *w, const struct launch *l) {
-    if (++w->interval % 64) return;
-    u32 interval = b->interval; /* intervals of the warp are told modulo 64: begin anew */
+    if (++w->interval % RACE_WARP_INTERVALS) return;
+    u32 interval = b->interval; /* intervals of the warp are told modulo that: begin anew */
     forget_stamps(b, l);
     b->interval = interval;
 }

@@ -20,9 +20,6 @@
 
 #include <string.h>
 
-/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
-#define TRUTH(condition) ((condition) ? ~0u : 0u)
-
 /* The note is of this tick, by another warp or by several. */
 static inline u32 clashes(u32 note, u32 mine) { return TRUTH((note ^ mine) - 1 < RACE_TICK - 1); }
 static inline u32 join_stamp(u32 old, u32 mine) { return mine | (clashes(old, mine) & RACE_MANY_WARPS); }
@@ -142,7 +139,7 @@ static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_des
 static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset, u16 me) {
     struct race_plane *p = x->worker->plane;
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
-        const void *reg = at(x, d->reg[e]);
+        const void *reg = operand_at(x, d->reg[e]);
         if (x->worker->launch->global_shift == 0) note_bytes(p, reg, d, m, offset, me);
         else if (m->shape == SHAPE_DENSE && d->count == 1 && d->width == 4 && d->reg_bytes == 4)
             note_row(p, offset >> 2, reg, me);

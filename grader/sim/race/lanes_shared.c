@@ -6,9 +6,7 @@
  * lies between them; lanes of one warp may also be ordered by a warp barrier. Atomics and strong (volatile, relaxed …)
  * accesses do not race with each other. A lane that sees what another thread's atomic or strong store left, other than a
  * lane that runs in step with it, has been handed something over: that counts as a barrier, which may hide a race but
- * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag.
- *
- *   bits 0-5 warp interval · 6-15 thread · 16-18 kind · 19-31 block interval (0 = never) */
+ * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag. */
 #include "grader/sim/race/lanes_race.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"
@@ -16,57 +14,67 @@
 
 #include <stdio.h>
 
-/* ---- shared memory ---- */
+/* ---- stamps ---- */
+
+/* The first bit of each field; the lowest is the interval of the warp. An interval of the block of 0 stands for never. */
+enum { STAMP_LANE = 6, STAMP_WARP = 11, STAMP_KIND = 16, STAMP_INTERVAL = 19 };
+_Static_assert(RACE_WARP_INTERVALS == 1 << STAMP_LANE && RACE_INTERVALS == 1ull << (32 - STAMP_INTERVAL), "fields fit");
+#define FIELD(from, to) ((1u << (to)) - (1u << (from)))
+#define KIND(kind)      ((u32)(kind) << STAMP_KIND)
 
 static inline u32 my_stamp(const struct exec *x, u32 lane) {
-    u32 thread = x->warp->index * 32 + lane;
-    return x->block->interval << 19 | thread << 6 | (x->warp->interval & 63);
+    return x->block->interval << STAMP_INTERVAL | x->warp->index << STAMP_WARP | lane << STAMP_LANE |
+           (x->warp->interval & (RACE_WARP_INTERVALS - 1));
 }
 
-static inline u32 kind_of(u32 stamp) { return stamp >> 16 & 7; }
+static inline u32 stamp_thread(u32 stamp) { return (stamp & FIELD(STAMP_LANE, STAMP_KIND)) >> STAMP_LANE; }
+static inline u32 stamp_kind(u32 stamp) { return (stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >> STAMP_KIND; }
 
-/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
-#define TRUTH(condition) ((condition) ? ~0u : 0u)
+/* Of a stamp, as all ones or 0. */
+static inline u32 is_kind(u32 stamp, u32 kind) {
+    return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) == KIND(kind));
+}
+static inline u32 by_atomics(u32 stamp) {
+    return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
+}
+/* Of the bits in which two stamps differ. */
+static inline u32 same_interval(u32 diff) { return TRUTH(diff >> STAMP_INTERVAL == 0); }
+static inline u32 same_thread(u32 diff) { return TRUTH((diff & FIELD(STAMP_LANE, STAMP_KIND)) == 0); }
+static inline u32 same_warp(u32 diff) { return TRUTH((diff & FIELD(STAMP_WARP, STAMP_KIND)) == 0); }
+static inline u32 same_step(u32 diff) { return TRUTH((diff & FIELD(0, STAMP_LANE)) == 0); }
 
 /* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
 static inline u32 unordered(u32 theirs, u32 mine) {
-    u32 diff = theirs ^ mine, kind = theirs & 7u << 16;
-    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0),
-        same_warp = TRUTH((diff & 0xf800) == 0);
-    u32 one = TRUTH(kind == RACE_ONE << 16) | TRUTH(kind == RACE_ATOMIC_ONE << 16);
-    u32 many_warps = TRUTH(kind == RACE_WARPS << 16) | TRUTH(kind == RACE_ATOMIC_WARPS << 16);
-    u32 warp_ordered = same_warp & ~many_warps & TRUTH((diff & 63) != 0);
-    return same_interval & ~(one & same_thread) & ~warp_ordered;
+    u32 diff = theirs ^ mine;
+    u32 one = is_kind(theirs, RACE_ONE) | is_kind(theirs, RACE_ATOMIC_ONE);
+    u32 many_warps = is_kind(theirs, RACE_WARPS) | is_kind(theirs, RACE_ATOMIC_WARPS);
+    u32 warp_ordered = same_warp(diff) & ~many_warps & ~same_step(diff);
+    return same_interval(diff) & ~(one & same_thread(diff)) & ~warp_ordered;
 }
-
-static inline bool is_atomic(u32 stamp) { return kind_of(stamp) >= RACE_ATOMIC_ONE; }
 
 /* What the reads of a granule are after one more: by one thread, by lanes of one warp, by several warps. What lanes of the
  * same warp did before its last barrier no longer matters: that is ordered for this warp, and for others this access says
  * as much. */
 static inline u32 join_read(u32 old, u32 mine) {
-    u32 diff = old ^ mine, kind = old & 7u << 16;
-    u32 same_interval = TRUTH(diff >> 19 == 0), same_thread = TRUTH((diff & 0xffc0) == 0),
-        same_warp = TRUTH((diff & 0xf800) == 0);
-    u32 warps = TRUTH(kind == RACE_WARPS << 16) | ~same_warp, same_step = TRUTH((diff & 63) == 0);
-    u32 lanes = ~(same_thread & TRUTH(kind == RACE_ONE << 16)) & ~warps & same_step;
-    return mine | (same_interval & ((warps & RACE_WARPS << 16) | (lanes & RACE_LANES << 16)));
+    u32 diff = old ^ mine;
+    u32 warps = is_kind(old, RACE_WARPS) | ~same_warp(diff);
+    u32 lanes = ~(same_thread(diff) & is_kind(old, RACE_ONE)) & ~warps & same_step(diff);
+    return mine | (same_interval(diff) & ((warps & KIND(RACE_WARPS)) | (lanes & KIND(RACE_LANES))));
 }
 
 /* The same for atomics, where no other note is of one. */
 static inline u32 join_atomic(u32 old, u32 mine) {
-    u32 diff = old ^ mine, kind = old & 7u << 16;
-    u32 known = TRUTH(diff >> 19 == 0) & TRUTH(kind >= RACE_ATOMIC_ONE << 16), same_warp = TRUTH((diff & 0xf800) == 0);
-    u32 warps = TRUTH(kind == RACE_ATOMIC_WARPS << 16) | ~same_warp, same_step = TRUTH((diff & 63) == 0);
-    u32 lanes = ~(TRUTH((diff & 0xffc0) == 0) & TRUTH(kind == RACE_ATOMIC_ONE << 16)) & ~warps & same_step;
+    u32 diff = old ^ mine, known = same_interval(diff) & by_atomics(old);
+    u32 warps = is_kind(old, RACE_ATOMIC_WARPS) | ~same_warp(diff);
+    u32 lanes = ~(same_thread(diff) & is_kind(old, RACE_ATOMIC_ONE)) & ~warps & same_step(diff);
     u32 more = (warps & (RACE_ATOMIC_WARPS - RACE_ATOMIC_ONE)) | (lanes & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
-    return mine + ((RACE_ATOMIC_ONE + (known & more)) << 16);
+    return mine + KIND(RACE_ATOMIC_ONE + (known & more));
 }
 
 static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
     const u32 *dim = x->worker->launch->request->block;
     u64 offset = granule << x->worker->launch->shared_shift;
-    u32 thread = theirs >> 6 & 1023, kind = kind_of(theirs);
+    u32 thread = stamp_thread(theirs), kind = stamp_kind(theirs);
     bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE,
          i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
     char who[64] = "other threads", where[128];
@@ -80,7 +88,8 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
 
 /* The thread of the stamp is a lane that runs in step with this one. */
 static bool in_step(const struct exec *x, u32 stamp) {
-    return (stamp >> 11 & 31) == x->warp->index && (x->active >> (stamp >> 6 & 31) & 1);
+    u32 thread = stamp_thread(stamp);
+    return thread / 32 == x->warp->index && (x->active >> thread % 32 & 1);
 }
 
 /* One granule of one lane. */
@@ -88,7 +97,7 @@ static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 gran
     u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
     bool read = t->access == RACE_READ || t->access == RACE_OBSERVE,
          strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
-    bool after_write = unordered(*w, mine) && !(strong && is_atomic(*w)), after_read = !read && unordered(*r, mine);
+    bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w)), after_read = !read && unordered(*r, mine);
     if ((after_write || after_read) && t->access == RACE_WRITE &&
         race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
         return;
@@ -111,7 +120,7 @@ static bool handed_over(const struct exec *x, const struct touch *t, bool always
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask) {
         u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
-        if (is_atomic(w) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
+        if (by_atomics(w) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
     }
     return false;
 }
@@ -123,10 +132,10 @@ static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, con
     LANES written[l] = w[rel[l] >> 2];
     LANES old[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << 6), joined = join_read(old[l], mine);
-        u32 twin = TRUTH((joined & 7u << 16) == 0) & TRUTH(twins >> l & 1);
+        u32 mine = stamp0 + ((u32)l << STAMP_LANE), joined = join_read(old[l], mine);
+        u32 twin = is_kind(joined, RACE_ONE) & TRUTH(twins >> l & 1);
         bad |= unordered(written[l], mine) & TRUTH(mask >> l & 1);
-        fresh[l] = joined | (twin & RACE_LANES << 16);
+        fresh[l] = joined | (twin & KIND(RACE_LANES));
     }
     if (bad) return false;
     ACTIVE(m->leaders) r[rel[l] >> 2] = fresh[l];
@@ -140,12 +149,12 @@ static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, co
     LANES written[l] = w[rel[l] >> 2];
     LANES read[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << 6);
+        u32 mine = stamp0 + ((u32)l << STAMP_LANE);
         bad |= (unordered(written[l], mine) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
     }
     if (bad) return false;
-    if (m->shape == SHAPE_DENSE && m->run[0].bytes == 128) LANES w[l] = stamp0 + ((u32)l << 6);
-    else ACTIVE(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << 6);
+    if (m->shape == SHAPE_DENSE && m->run[0].bytes == 128) LANES w[l] = stamp0 + ((u32)l << STAMP_LANE);
+    else ACTIVE(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << STAMP_LANE);
     return true;
 }
 
@@ -155,10 +164,10 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
     LANES written[l] = w[rel[l] >> 2];
     LANES read[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << 6), atomic = TRUTH((written[l] & 7u << 16) >= RACE_ATOMIC_ONE << 16);
+        u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l]);
         bad |= ((unordered(written[l], mine) & ~atomic) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
-        u32 joined = join_atomic(written[l], mine), alone = TRUTH((joined & 7u << 16) == RACE_ATOMIC_ONE << 16);
-        fresh[l] = joined + (alone & TRUTH(twins >> l & 1) & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE) << 16);
+        u32 joined = join_atomic(written[l], mine), alone = is_kind(joined, RACE_ATOMIC_ONE);
+        fresh[l] = joined + (alone & TRUTH(twins >> l & 1) & KIND(RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
     }
     if (bad) return false;
     ACTIVE(m->leaders) w[rel[l] >> 2] = fresh[l];
@@ -169,10 +178,10 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
 static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
         mine = my_stamp(x, (u32)__builtin_ctz(mask));
-    if (*w >> 19 == mine >> 19) return false;
-    bool others = *r >> 19 == mine >> 19 && (kind_of(*r) == RACE_WARPS || (*r >> 11 & 31) != (mine >> 11 & 31));
-    u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : kind_of(join_read(*r, mine));
-    *r = mine | kind << 16;
+    if (same_interval(*w ^ mine)) return false;
+    bool others = same_interval(*r ^ mine) && (stamp_kind(*r) == RACE_WARPS || !same_warp(*r ^ mine));
+    u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : stamp_kind(join_read(*r, mine));
+    *r = mine | KIND(kind);
     return true;
 }
 

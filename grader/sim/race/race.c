@@ -274,11 +274,10 @@ void race_report(struct launch *l, struct sim_result *out) {
 
 /* ---- races within a block ---- */
 
-static const u8 *register_at(const struct exec *x, ref r) { return x->base[r >> 30] + (r & 0x3fffffff); }
-
 /* What the lane's store puts at a byte of its access. */
 static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, u64 byte) {
-    return register_at(x, d->reg[byte / d->width])[lane * d->reg_bytes + byte % d->width];
+    const u8 *reg = operand_at(x, d->reg[byte / d->width]);
+    return reg[lane * d->reg_bytes + byte % d->width];
 }
 
 bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 shift,

@@ -12,7 +12,8 @@
 /* Who a shared-memory stamp stands for. */
 enum { RACE_ONE, RACE_LANES /* of one warp */, RACE_WARPS, RACE_ATOMIC_ONE, RACE_ATOMIC_LANES, RACE_ATOMIC_WARPS };
 enum {
-    RACE_INTERVALS = 1 << 13,
+    RACE_INTERVALS = 1 << 13,     /* of a block that stamps can tell */
+    RACE_WARP_INTERVALS = 1 << 6, /* likewise of a warp */
     RACE_MANY_BLOCKS = 0xffff,
     RACE_SAME_VALUE = 0xfffe /* many wrote, all the same */
 };

@@ -4,11 +4,11 @@
  * each axis, from which traffic.c learns what blocks share. How many: what the SM's blocks need for three
  * rounds of resident blocks, as far as the budget of warp instructions goes. */
 #include "grader/sim/timing/internal.h"
+#include "common/clock.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_SAMPLE = 256 };
 static const u64 default_budget = 4000000, words_of_block = 6u << 20;
@@ -58,9 +58,9 @@ static void make_plan(struct plan *p, const struct gpu_device *d, const struct s
     *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2]};
     memcpy(p->place.grid, l->grid, sizeof p->place.grid);
     p->place.nblocks = (u64)l->grid[0] * l->grid[1] * l->grid[2];
-    p->shared = ((c->static_shared + 15) & ~15u) + l->dynamic_shared;
+    p->shared = shared_bytes_of(c, l->dynamic_shared);
     p->guessed = !l->kernel->registers;
-    p->registers = p->guessed ? 32 : l->kernel->registers;
+    p->registers = kernel_registers(l->kernel);
     u32 fits = device_blocks_per_sm(d, p->threads, p->registers, p->shared, NULL);
     p->blocks = (u32)((p->place.nblocks + d->sms - 1) / d->sms);
     p->resident = fits < 1 ? 1 : fits < p->blocks ? fits : p->blocks;
@@ -76,15 +76,11 @@ static int by_number(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* `n` blocks, one from each of n equal stretches of the grid, at a place that follows no period; then the
- * base block and its neighbours. */
+/* A sample of `n` blocks, then the base block and its neighbours. */
 static void choose(struct plan *p, u32 n) {
     u64 total = p->place.nblocks, step[3] = {1, p->place.grid[0], (u64)p->place.grid[0] * p->place.grid[1]};
     u32 k = 0;
-    for (u32 i = 0; i < n; i++) {
-        u64 first = i * total / n, last = (i + 1) * total / n, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
-        p->chosen[k++] = first + (hash >> 32) % (last - first);
-    }
+    for (u32 i = 0; i < n; i++) p->chosen[k++] = launch_sample(i, n, total);
     p->chosen[k++] = p->base;
     for (u32 axis = 0; axis < 3; axis++)
         if (p->place.grid[axis] > 1 && p->base + step[axis] < total) p->chosen[k++] = p->base + step[axis];
@@ -252,12 +248,6 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
 
 static _Atomic u64 spent_launches, spent_nanoseconds, spent_on_traces;
 
-static u64 nanoseconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec;
-}
-
 struct time_cost time_cost(void) {
     return (struct time_cost){.launches = (unsigned)spent_launches,
                               .seconds = 1e-9 * (double)spent_nanoseconds,
@@ -267,11 +257,11 @@ struct time_cost time_cost(void) {
 bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
                  struct time_estimate *t) {
     struct plan *p = xcalloc(1, sizeof *p);
-    u64 start = nanoseconds();
+    u64 start = clock_nanoseconds();
     *t = (struct time_estimate){.note = ""};
     make_plan(p, s->options.device, l);
     struct sim_trace *trace = trace_launch(s, l, o, p, out);
-    u64 traced = nanoseconds();
+    u64 traced = clock_nanoseconds();
     u32 ran = 0;
     for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
     bool ok = ran && out->fault == SIM_FAULT_NONE;
@@ -279,7 +269,7 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     sim_trace_free(trace);
     free(p);
     spent_launches++;
-    spent_nanoseconds += nanoseconds() - start;
+    spent_nanoseconds += clock_nanoseconds() - start;
     spent_on_traces += traced - start;
     return ok;
 }

@@ -44,7 +44,7 @@ struct machine {
     u32 nwarps; /* of a block */
     u32 *heap, nheap;
     double issue[SCHEDULERS], unit[UNIT_COUNT][SCHEDULERS], interval[UNIT_COUNT];
-    double lsu, l1, l2, dram, sfree;
+    double lsu, l1, l2, dram;
     double busy[R_COUNT], stalls[STALL_COUNT];
     double l2_cycles, dram_cycles; /* of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared;

@@ -32,7 +32,7 @@ static u32 register_number(struct regions *r, ref x) {
     return r->nregisters - 1;
 }
 
-static bool in_frame(ref x) { return x != REF_NONE && x >> 30 == BASE_FRAME; }
+static bool in_frame(ref x) { return ref_base(x) == BASE_FRAME; }
 
 static void reads(struct regions *r, struct step *s, ref x) {
     if (in_frame(x) && s->nsrc < STEP_REFS) s->src[s->nsrc++] = register_number(r, x);
@@ -94,10 +94,10 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     writes(r, s, o->dst);
     if (is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
     if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
-    if (o->kind == OP_COLLECT) {
-        reads(r, s, m->collects[o->aux].members);
-        writes(r, s, m->collects[o->aux].second);
-        bool data = m->collects[o->aux].kind == COLLECT_SHFL || m->collects[o->aux].kind == COLLECT_MATCH;
+    if (o->kind == OP_RENDEZVOUS) {
+        reads(r, s, m->rendezvous[o->aux].members);
+        writes(r, s, m->rendezvous[o->aux].second);
+        bool data = m->rendezvous[o->aux].kind == RENDEZVOUS_SHFL || m->rendezvous[o->aux].kind == RENDEZVOUS_MATCH;
         s->unit = data ? UNIT_LSU : UNIT_ALU;
         s->latency = plain_latency(r->device, s->unit);
     }
@@ -120,7 +120,7 @@ static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
         const struct op *o = &r->module->ops[s->op];
         bool add64 = named(r, s->op, "add.s64") || named(r, s->op, "add.u64");
         if (add64) {
-            bool constant = o->src[0] >> 30 == BASE_CONST || o->src[1] >> 30 == BASE_CONST;
+            bool constant = ref_base(o->src[0]) == BASE_CONST || ref_base(o->src[1]) == BASE_CONST;
             bool own = o->src[0] == o->dst || o->src[1] == o->dst, wide = false;
             for (u32 k = 0; k < s->nsrc; k++)
                 wide |= def[s->src[k]] != UINT32_MAX && named(r, steps[def[s->src[k]]].op, "mul.wide");
@@ -285,7 +285,7 @@ static struct region *find(struct regions *r, u32 segment, u32 n) {
 /* A shuffle or vote ends a segment, but no basic block. */
 static bool goes_on(const struct sim_module *m, u32 segment) {
     const struct op *o = &m->ops[m->segments[segment].last];
-    return o->kind == OP_COLLECT && !in_frame(o->guard);
+    return o->kind == OP_RENDEZVOUS && !in_frame(o->guard);
 }
 
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {

@@ -7,6 +7,7 @@
  * take. */
 #include "common/arena.h"
 #include "common/buf.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/file.h"
 #include "grader/sim/sim.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_BUFFERS = 3, BEST_OF = 5 };
@@ -128,12 +128,6 @@ static const struct bench benches[] = {
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void fill(void *data, size_t bytes, enum fill how, unsigned seed) {
     uint64_t x = seed * 0x9e3779b97f4a7c15ull + 1;
     for (size_t i = 0; i < bytes / (how == DOUBLES ? 8 : 4); i++) {
@@ -186,9 +180,9 @@ static double run_simulated(struct device *d, const struct bench *b, void *const
     for (int i = 0; i < BEST_OF; i++) {
         struct sim_result r;
         if (b->adds_up) sim_fill(d->sim, address[result], 0, b->bytes[result]);
-        double start = now();
+        double start = clock_seconds();
         sim_launch(d->sim, &l, &r);
-        double seconds = now() - start;
+        double seconds = clock_seconds() - start;
         if (seconds < best) best = seconds;
         if (r.nreports) fprintf(stderr, "bench: %s: %s\n", b->name, r.reports[0].text), exit(1);
         *lane_insns = r.counters.thread_inst_executed;
@@ -203,9 +197,9 @@ static double run_plain(const struct bench *b, void *const *host) {
     double best = INFINITY;
     for (int i = 0; i < BEST_OF; i++) {
         if (b->adds_up) memset(host[b->nbuffers - 1], 0, b->bytes[b->nbuffers - 1]);
-        double start = now();
+        double start = clock_seconds();
         b->plain(host, b->n);
-        double seconds = now() - start;
+        double seconds = clock_seconds() - start;
         if (seconds < best) best = seconds;
     }
     return best;

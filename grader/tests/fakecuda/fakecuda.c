@@ -1,5 +1,6 @@
 /* fakecuda.c — see fakecuda.h. */
 #include "grader/tests/fakecuda/fakecuda.h"
+#include "common/clock.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -145,12 +146,6 @@ struct stream {
     int error;
 };
 
-static double seconds_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double wobble(void) {
     static unsigned state = 12345;
     state = state * 1664525u + 1013904223u;
@@ -229,7 +224,7 @@ void fakecuda_use_stream(const char *who, void *stream, double seconds) {
 
 /* Waits until the stream is empty. A host function that does not return meanwhile is one that the caller holds. */
 static int drain(struct stream *s, const char *who) {
-    double start = seconds_now();
+    double start = clock_seconds();
     if (!s) return OK;
     pthread_mutex_lock(&lock);
     while (s->first || s->busy) {
@@ -238,7 +233,7 @@ static int drain(struct stream *s, const char *who) {
         until.tv_nsec += 50000000;
         if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
         pthread_cond_timedwait(&changed, &lock, &until);
-        if (s->in_host && seconds_now() - start > 1) {
+        if (s->in_host && clock_seconds() - start > 1) {
             wrong("%s waits for a queue that is held back", who);
             break;
         }

@@ -111,12 +111,12 @@ static const char *stopped_by(const struct result *r) {
 
 static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COUNT]) {
     struct grade_options o = {.device = device_find("h200"), .seed = "hostile"};
-    struct many_item *items = xcalloc(n + 1, sizeof *items);
+    struct grade_item *items = xcalloc(n + 1, sizeof *items);
     struct result *results = xcalloc(n + 1, sizeof *results);
     struct err e = {0};
     unsigned failed = 0;
     for (unsigned i = 0; i < n; i++)
-        items[i] = (struct many_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
+        items[i] = (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
     if (!class_grade_many(items, n, 0, &o, results, &e)) die("%s", e.text);
     for (unsigned i = 0; i < n; i++) {
         struct buf wrong = {0};

@@ -5,6 +5,7 @@
  *
  * Kernels are compiled by nvcc for the device's architecture, registers come from ptxas. */
 #include "common/buf.h"
+#include "common/clock.h"
 #include "common/file.h"
 #include "grader/server/ptxas.h"
 #include "grader/sim/timing/timing.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FIT, TEST };
 struct row {
@@ -49,12 +49,6 @@ struct setting {
     const char *cuda, *cache, *only;
     bool ablation, verbose;
 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void fail(const char *what, const char *why) {
     fprintf(stderr, "judge: %s: %s\n", what, why);
@@ -211,10 +205,10 @@ static void end_group(const struct group_state *g, struct errors *e) {
 static void one_row(const struct setting *o, const struct row *r, struct group_state *g, struct errors *e,
                     double log_times[TERMS + 1][ROWS], unsigned index) {
     struct time_estimate t[TERMS + 1];
-    double start = now();
+    double start = clock_seconds();
     unsigned n = o->ablation ? TERMS + 1 : 1;
     model_row(o, r, device_find(g->group->device), t, n);
-    double took = now() - start, us = t[0].seconds * 1e6;
+    double took = clock_seconds() - start, us = t[0].seconds * 1e6;
     bool times = r->published > 0;
     double published = times ? r->published : 1 / -r->published;
     g->published[g->n] = published, g->modelled[g->n++] = us;

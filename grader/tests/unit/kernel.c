@@ -3,6 +3,7 @@
 #include "grader/sim/timing/timing.h"
 
 #include <check.h>
+#include <stdarg.h>
 #include <string.h>
 
 struct kernel_rig rig_open_with(const char *ptx, struct rig_options o) {
@@ -52,4 +53,15 @@ const struct sim_report *rig_report(const struct sim_result *r, enum sim_fault f
     for (unsigned i = 0; i < r->nreports; i++)
         if (r->reports[i].fault == fault) return &r->reports[i];
     return NULL;
+}
+
+char *rig_printf(struct arena *a, const char *format, ...) {
+    struct buf text = {0};
+    va_list ap;
+    va_start(ap, format);
+    buf_vprintf(&text, format, ap);
+    va_end(ap);
+    char *copy = arena_strndup(a, text.data, text.size);
+    buf_free(&text);
+    return copy;
 }

@@ -5,6 +5,7 @@
  *   struct sim_result got = rig_run(&r, "k", 1, 32, params, sizeof params);
  *   … sim_result_free(&got); rig_close(&r); */
 #pragma once
+#include "common/arena.h"
 #include "grader/sim/sim.h"
 
 struct kernel_rig {
@@ -30,3 +31,5 @@ struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t gri
 struct sim_counters rig_line(const struct sim_result *r, uint32_t line);
 /* The report of one kind, or NULL. */
 const struct sim_report *rig_report(const struct sim_result *r, enum sim_fault fault);
+/* PTX with something filled in. */
+char *rig_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -102,13 +102,13 @@ static void everything(const struct result *r, struct buf *out) {
 
 static void grade_all(struct result *results) {
     static struct buf sources[N];
-    struct many_item items[N];
+    struct grade_item items[N];
     struct grade_options o = {.device = device_find("h200"), .seed = "verdicts", .no_speed = true};
     struct err e = {0};
     for (unsigned i = 0; i < N; i++) {
         buf_clear(&sources[i]);
         buf_puts(&sources[i], submissions[i].source);
-        items[i] = (struct many_item){.ex = &plus_one, .name = "plus_one.cu", .source = &sources[i]};
+        items[i] = (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &sources[i]};
     }
     ck_assert_msg(class_grade_many(items, N, 0, &o, results, &e), "%s", e.text);
 }
@@ -161,7 +161,7 @@ START_TEST(several_faults) {
     struct grade_options o = {.device = device_find("h200"), .seed = "verdicts", .no_speed = true};
     struct result r;
     struct err e = {0};
-    struct many_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &source};
+    struct grade_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &source};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     buf_puts(&source,
              KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH));
@@ -196,7 +196,7 @@ START_TEST(technique_of_any_device) {
     buf_puts(&source, GOOD ENTRY("if (n) k<<<(n + 95) / 96, 96>>>(out, in, n);"));
     for (unsigned i = 0; i < sizeof devices / sizeof *devices; i++) {
         struct grade_options o = {.device = device_find(devices[i]), .seed = "any device"};
-        struct many_item item = {.ex = &ex, .name = "plus_one.cu", .source = &source};
+        struct grade_item item = {.ex = &ex, .name = "plus_one.cu", .source = &source};
         struct result r;
         ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
         ck_assert_msg(r.verdict == V_AC, "%s: %s", devices[i], verdict_code(r.verdict));

@@ -1,5 +1,6 @@
 /* test_ptx_init.c — initial values of PTX variables, against bytes written down by hand. */
 #include "grader/sim/ptx/ptx.h"
+#include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static void release(void) { arena_free(&arena); }
 /* The variable x of a module that also has a function f and a variable y. */
 static const struct ptx_var *variable(const char *declaration) {
     struct err e = {0};
-    char *text = arena_printf(&arena, ".version 8.0\n.target sm_75\n.func f();\n.global .b8 y[64];\n%s\n", declaration);
+    char *text = rig_printf(&arena, ".version 8.0\n.target sm_75\n.func f();\n.global .b8 y[64];\n%s\n", declaration);
     const struct ptx_module *m = ptx_parse(&arena, text, strlen(text), &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     return ptx_module_var(m, "x");

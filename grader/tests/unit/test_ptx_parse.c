@@ -1,5 +1,6 @@
 /* test_ptx_parse.c — the PTX grammar on short texts written by hand; each expected value can be read off the text. */
 #include "grader/sim/ptx/ptx.h"
+#include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -18,10 +19,10 @@ static const struct ptx_module *parse(const char *text) {
 
 /* A kernel `k` with a few registers around the given statements, which start on line 6. */
 static const struct ptx_func *parse_kernel(const char *body) {
-    char *text = arena_printf(&arena,
-                              HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
-                                   ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
-                              body);
+    char *text = rig_printf(&arena,
+                            HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
+                                 ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
+                            body);
     return ptx_module_func(parse(text), "k");
 }
 
@@ -99,7 +100,7 @@ static const struct {
 };
 
 START_TEST(immediate) {
-    const struct ptx_func *f = parse_kernel(arena_printf(&arena, "mov.b64 %%rd1, %s;", immediates[_i].text));
+    const struct ptx_func *f = parse_kernel(rig_printf(&arena, "mov.b64 %%rd1, %s;", immediates[_i].text));
     const struct ptx_operand *op = &f->insns[0].operands[1];
     ck_assert_int_eq(op->kind, PTX_OP_IMM);
     ck_assert_int_eq(op->type, immediates[_i].type);

@@ -1,0 +1,136 @@
+/* lanes_mem_global.c — loads and stores of global and constant memory. See lanes_mem.c. */
+#include "grader/sim/insn/lanes_mem.h"
+
+#include <string.h>
+
+static void fault_global(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+    u32 span = access_span(d);
+    const char *verb = d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates";
+    char where[256];
+    memory_describe(x->memory, address, span, where, sizeof where);
+    int i = memory_near(x->memory, address);
+    bool freed = i >= 0 && x->memory->table[i].state == ALLOCATION_FREED &&
+                 address - SIM_BASE - x->memory->table[i].start < x->memory->table[i].size;
+    enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
+    core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span, (unsigned long long)address, where);
+}
+
+/* True if the lane's access is allowed; else the fault is reported. */
+static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+    u32 span = access_span(d);
+    int i = memory_find(x->memory, address, span);
+    if (i < 0) return fault_global(x, o, d, lane, address), false;
+    if (address & (span - 1)) {
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
+                   "accesses %u bytes at 0x%llx, which is not a multiple of %u", span, (unsigned long long)address,
+                   span);
+        return false;
+    }
+    if (d->verb != MEM_LOAD && x->memory->table[i].constant) {
+        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory",
+                   x->memory->table[i].name);
+        return false;
+    }
+    return true;
+}
+
+static void unwritten(struct exec *x, const struct op *o, unsigned lane, u64 address, u32 width) {
+    char where[256];
+    memory_describe(x->memory, address, width, where, sizeof where);
+    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
+               (unsigned long long)address, where);
+}
+
+static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+    int e = raw_element(d, x->memory->written + (address - SIM_BASE), address);
+    if (e >= 0) unwritten(x, o, lane, address + (u32)e * d->width, d->width);
+}
+
+/* The shadow of an access that is in bounds. */
+static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask,
+                          u8 shape) {
+    u32 span = access_span(d);
+    unsigned char *w = x->memory->written;
+    if (shape == SHAPE_DENSE) {
+        if (d->verb != MEM_LOAD) {
+            memset(w + (ea[0] - SIM_BASE), 1, 32 * span);
+            return;
+        }
+        if (all_written(w + (ea[0] - SIM_BASE), 32 * span)) return;
+    }
+    ACTIVE(mask) {
+        if (d->verb != MEM_LOAD) memset(w + (ea[l] - SIM_BASE), 1, span);
+        else check_written(x, o, d, l, ea[l]);
+    }
+}
+
+static void global_slow(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+    static const s32 zero[32];
+    ACTIVE(mask) {
+        if (!lane_allowed(x, o, d, l, ea[l])) continue;
+        if (x->sanitize) shadow_global(x, o, d, ea, 1u << l, SHAPE_ANY);
+        if (x->races_global && d->space != SPACE_CONST)
+            ISAFN(race_global_lane)(x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
+        ISAFN(move_lanes)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
+    }
+}
+
+/* True if the pattern at `base` lies in one allocation, is aligned and allowed. */
+static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m, u64 base, u32 span) {
+    u64 low = base + (u64)(s64)m->low, bytes = (u64)((s64)m->high - m->low) + span;
+    const struct allocation *a = x->memory->table + (m->allocation < 0 ? 0 : m->allocation);
+    if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size || low - SIM_BASE - a->start + bytes > a->size) {
+        m->allocation = memory_find(x->memory, low, bytes);
+        if (m->allocation < 0) return false;
+        a = x->memory->table + m->allocation;
+    }
+    if (((u32)base | m->bits) & (span - 1)) return false;
+    return d->verb == MEM_LOAD || !a->constant;
+}
+
+void ISAFN(access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                          u32 mask) {
+    u32 span = access_span(d);
+    struct mem_memo *m = &x->memos[stat];
+    s32 rel[32];
+    u64 base = ea[__builtin_ctz(mask)];
+    u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
+    bool near = relate(m, ea, mask, space, span, rel);
+    if (near) pattern_count(x->stats[stat], m, (u32)base & 31, space, span);
+    if (!near) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
+    TRACE(x, o, space, stat, ea, mask);
+    if (!near || !global_fits(x, d, m, base, span)) {
+        global_slow(x, o, d, ea, mask);
+        return;
+    }
+    if (x->sanitize && !x->memory->table[m->allocation].initialised) shadow_global(x, o, d, ea, mask, m->shape);
+    if (x->races_global && x->memory->table[m->allocation].watched && space == SPACE_GLOBAL)
+        ISAFN(race_global)(x, o, stat, m, base, span, race_kind(d));
+    ISAFN(move_lanes)(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
+}
+
+/* ---- for atomics ---- */
+
+bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 address) {
+    if (!lane_allowed(x, o, d, lane, address)) return false;
+    unsigned char *w = x->memory->written + (address - SIM_BASE);
+    if (x->sanitize) check_written(x, o, d, lane, address);
+    if (x->sanitize) memset(w, 1, d->width);
+    if (x->races_global && d->verb != MEM_ATOM)
+        ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_UPDATE);
+    return true;
+}
+
+bool ISAFN(count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                const u64 ea[32], u32 mask) {
+    s32 rel[32];
+    struct mem_memo *m = &x->memos[stat];
+    u64 base = ea[__builtin_ctz(mask)];
+    if (!count_atomic(x, d, stat, SPACE_GLOBAL, ea, mask, rel) || !global_fits(x, d, m, base, d->width)) return false;
+    bool written = !x->sanitize || x->memory->table[m->allocation].initialised ||
+                   atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
+    if (written && x->races_global && d->verb != MEM_ATOM)
+        ISAFN(race_global)(x, o, stat, m, base, d->width, RACE_UPDATE);
+    return written;
+}

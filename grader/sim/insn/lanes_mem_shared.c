@@ -1,0 +1,123 @@
+/* lanes_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's. See lanes_mem.c. */
+#include "grader/sim/core/place.h"
+#include "grader/sim/insn/lanes_mem.h"
+
+#include <string.h>
+
+static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+    u32 span = access_span(d);
+    if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1))) return true;
+    char where[128];
+    place_shared(x->worker->launch, offset, where, sizeof where);
+    if (offset & (span - 1))
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset,
+                   "accesses %u bytes at %s, which does not begin at a multiple of %u", span, where, span);
+    else
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset,
+                   "accesses %u bytes at %s, of which the block has %u bytes", span, where, x->shared_bytes);
+    return false;
+}
+
+static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                 u64 offset) {
+    int e = raw_element(d, x->shared_written + offset, offset);
+    char where[128];
+    if (e < 0) return;
+    place_shared(x->worker->launch, offset + (u32)e * d->width, where, sizeof where);
+    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", d->width,
+               where);
+}
+
+static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
+                          u32 mask, u8 shape) {
+    u32 span = access_span(d);
+    unsigned char *w = x->shared_written + base;
+    if (d->verb != MEM_LOAD) {
+        if (shape == SHAPE_DENSE) memset(w, 1, 32 * span);
+        else if (span == 4) ACTIVE(mask) * (u32 *)(w + rel[l]) = 0x01010101;
+        else ACTIVE(mask) memset(w + rel[l], 1, span);
+        return;
+    }
+    if (shape == SHAPE_UNIFORM && all_written(w, span)) return;
+    if (shape == SHAPE_DENSE && all_written(w, 32 * span)) return;
+    if (span == 4 && words_written(w, rel)) return;
+    ACTIVE(mask) check_written_shared(x, o, d, l, base + (u64)(s64)rel[l]);
+}
+
+/* In the block's shared memory, but not in the array that the address is made from: a device does not notice. */
+static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
+                        u32 mask) {
+    u32 span = access_span(d);
+    ACTIVE(mask) {
+        u64 offset = base + (u64)(s64)rel[l];
+        char where[128], array[128];
+        if (offset >= d->array_from && offset + span <= d->array_to) continue;
+        place_shared(x->worker->launch, offset, where, sizeof where);
+        place_shared_name(x->worker->launch, d->array_from, array, sizeof array);
+        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s", array,
+                   d->array_to - d->array_from,
+                   d->verb == MEM_LOAD    ? "reads"
+                   : d->verb == MEM_STORE ? "writes"
+                                          : "updates",
+                   where);
+    }
+}
+
+static inline bool in_array(const struct mem_desc *d, const struct mem_memo *m, u64 base, u32 span) {
+    u64 low = base + (u64)(s64)m->low;
+    return !d->array_to || (low >= d->array_from && low + (u64)((s64)m->high - m->low) + span <= d->array_to);
+}
+
+static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base, u32 span) {
+    u64 low = base + (u64)(s64)m->low;
+    return low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
+           !(((u32)base | m->bits) & (span - 1));
+}
+
+void ISAFN(access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                          u32 mask) {
+    u32 span = access_span(d);
+    struct mem_memo *m = &x->memos[stat];
+    s32 rel[32];
+    u64 base = ea[__builtin_ctz(mask)];
+    bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
+    if (near && d->merge != MERGED_AWAY) pattern_count(x->stats[stat], m, 0, SPACE_SHARED, span);
+    TRACE(x, o, SPACE_SHARED, stat, ea, mask);
+    bool fits = near && shared_fits(x, m, base, span);
+    if (!fits) {
+        ACTIVE(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
+        if (!mask || !near) return;
+        base = ea[__builtin_ctz(mask)];
+        LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
+    }
+    if (x->sanitize && d->array_to && (!fits || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
+    if (x->sanitize) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
+    if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, race_kind(d));
+    ISAFN(move_lanes)(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
+}
+
+/* ---- for atomics ---- */
+
+bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
+                                u64 offset) {
+    if (!shared_allowed(x, o, d, lane, offset)) return false;
+    if (!x->sanitize) return true;
+    check_written_shared(x, o, d, lane, offset);
+    memset(x->shared_written + offset, 1, d->width);
+    static const s32 here[32];
+    ISAFN(race_shared)(x, o, NULL, offset, here, 1u << lane, d->width, race_kind(d));
+    return true;
+}
+
+bool ISAFN(count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                const u64 ea[32], u32 mask) {
+    s32 rel[32];
+    struct mem_memo *m = &x->memos[stat];
+    u64 base = ea[__builtin_ctz(mask)];
+    if (!count_atomic(x, d, stat, SPACE_SHARED, ea, mask, rel) || !shared_fits(x, m, base, d->width)) return false;
+    if (!x->sanitize) return true;
+    if (!in_array(d, m, base, d->width)) check_array(x, o, d, base, rel, mask);
+    if (!atomic_written(x->shared_written + base, rel, mask, d->width)) return false;
+    ISAFN(race_shared)(x, o, m, base, rel, mask, d->width, race_kind(d));
+    return true;
+}

@@ -1,0 +1,49 @@
+/* test_grow.c — arrays that grow: what they hold stays, and sizes that do not fit end the program. */
+#include "common/arena.h"
+#include "common/grow.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+START_TEST(items_stay) {
+    struct arena a = {0};
+    unsigned *list = NULL, *moved = NULL, *pushed = NULL, n = 0, npushed = 0;
+    unsigned capacity = 0, room = 0;
+    for (; n < 1000; n++) {
+        GROW(list, n + 1, capacity, 3);
+        ARENA_GROW(&a, moved, n, n + 1, room, 5);
+        list[n] = moved[n] = 7 * n;
+        ck_assert_uint_eq(ARENA_PUSH(&a, pushed, npushed, 7 * n), n);
+    }
+    for (unsigned i = 0; i < n; i++) ck_assert(list[i] == 7 * i && moved[i] == 7 * i && pushed[i] == 7 * i);
+    ck_assert_uint_eq(capacity, 3 << 9);
+    ck_assert_uint_eq(room, 5 << 8);
+    free(list);
+    arena_free(&a);
+}
+END_TEST
+
+START_TEST(capacities) {
+    ck_assert_uint_eq(grow_capacity(0, 1, 16, 8, SIZE_MAX), 16);
+    ck_assert_uint_eq(grow_capacity(16, 17, 16, 8, SIZE_MAX), 32);
+    ck_assert_uint_eq(grow_capacity(16, 100, 16, 8, SIZE_MAX), 128);
+    ck_assert_uint_eq(grow_capacity(1u << 31, 1u << 31, 16, 1, UINT32_MAX), 1u << 31);
+}
+END_TEST
+
+START_TEST(too_many_elements) { grow_capacity(1u << 31, (1u << 31) + 1u, 16, 1, UINT32_MAX); }
+END_TEST
+START_TEST(too_many_bytes) { grow_capacity(SIZE_MAX / 8, SIZE_MAX / 8 + 1, 16, 8, SIZE_MAX); }
+END_TEST
+
+UNIT_SUITE(grow) {
+    Suite *s = suite_create("grow");
+    TCase *t = tcase_create("arrays");
+    tcase_add_test(t, items_stay);
+    tcase_add_test(t, capacities);
+    tcase_add_exit_test(t, too_many_elements, 3);
+    tcase_add_exit_test(t, too_many_bytes, 3);
+    suite_add_tcase(s, t);
+    return s;
+}
