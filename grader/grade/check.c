@@ -1,6 +1,7 @@
 /* check.c — runs an exercise's Check suite inside the grader (CK_NOFORK) and implements what its tests call
  * (common/exercise.h). A test's failure is a message for the student; the results are kept apart as they come,
  * and Check's own list, read afterwards, adds what failed by other means, such as a plain ck_assert. */
+#include "common/arena.h"
 #include "common/text.h"
 #include "grader/grade/grading.h"
 #include "grader/grade/metrics.h"
@@ -42,12 +43,7 @@ static void point_to_todo(const struct result *r, struct buf *message) {
 
 static struct case_result *add_case(struct grading *g) {
     struct result *r = g->r;
-    if (r->ncases == g->ncases_room) {
-        g->ncases_room = g->ncases_room ? 2 * g->ncases_room : 16;
-        struct case_result *more = arena_array(&r->arena, struct case_result, g->ncases_room);
-        if (r->ncases) memcpy(more, r->cases, r->ncases * sizeof *more);
-        r->cases = more;
-    }
+    ARENA_GROW(&r->arena, r->cases, r->ncases, r->ncases + 1, g->ncases_room, 16);
     return &r->cases[r->ncases++];
 }
 
@@ -114,12 +110,7 @@ static char *test_title(struct grading *g) {
 
 static struct technique_result *add_technique(struct grading *g) {
     struct result *r = g->r;
-    if (r->ntechnique == g->ntechnique_room) {
-        g->ntechnique_room = g->ntechnique_room ? 2 * g->ntechnique_room : 8;
-        struct technique_result *more = arena_array(&r->arena, struct technique_result, g->ntechnique_room);
-        if (r->ntechnique) memcpy(more, r->technique, r->ntechnique * sizeof *more);
-        r->technique = more;
-    }
+    ARENA_GROW(&r->arena, r->technique, r->ntechnique, r->ntechnique + 1, g->ntechnique_room, 8);
     return &r->technique[r->ntechnique++];
 }
 

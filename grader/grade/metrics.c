@@ -68,8 +68,6 @@ const struct metric *metric_find(const char *name) {
     return NULL;
 }
 
-const char *metric_text(const struct metric *m) { return m->text; }
-
 double metric_value(const struct metric *m, const struct tally *t) {
     if (m->launch) return m->launch(t);
     double den = m->denominator(&t->counters);

@@ -12,4 +12,3 @@ double metric_value(const struct metric *m, const struct tally *t);
  * "stores per output element"; 1 = as it is. */
 const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file, double per,
                                      double limit, bool at_most);
-const char *metric_text(const struct metric *m);

@@ -1,4 +1,5 @@
 /* backend_gpu.c — the gpu backend: device, memory pool, the queue that is held back. See backend_gpu.h. */
+#include "common/grow.h"
 #include "grader/server/gpu_internal.h"
 
 #include <errno.h>
@@ -38,10 +39,7 @@ static int find_block(const struct backend_gpu *g, uint64_t address) {
 }
 
 static void insert_block(struct backend_gpu *g, unsigned at, struct gpu_block block) {
-    if (g->nblocks == g->capacity) {
-        g->capacity = g->capacity ? 2 * g->capacity : 32;
-        g->blocks = xrealloc(g->blocks, g->capacity * sizeof *g->blocks);
-    }
+    GROW(g->blocks, g->nblocks + 1, g->capacity, 32);
     memmove(g->blocks + at + 1, g->blocks + at, (g->nblocks - at) * sizeof *g->blocks);
     g->blocks[at] = block;
     g->nblocks++;
@@ -254,7 +252,6 @@ static const struct backend_ops gpu_ops = {
 #undef OP
 };
 
-bool backend_is_gpu(const struct backend *b) { return b->ops == &gpu_ops; }
 void backend_gpu_info(const struct backend *b, struct gpu_info *out) { *out = gpu(b)->info; }
 
 static int attribute(struct backend_gpu *g, int which) {

@@ -25,7 +25,6 @@ struct gpu_info {
 
 struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e);
 void backend_gpu_info(const struct backend *b, struct gpu_info *out);
-bool backend_is_gpu(const struct backend *b);
 
 bool backend_gpu_flush(struct backend *b);
 /* False with a reason: the queue cannot be held back. */

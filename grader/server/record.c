@@ -5,6 +5,7 @@
  * Why a replay meets the same addresses: a device that was reset gives the same addresses for the same calls.
  * The exercise's own buffers are allocated first, then each replay repeats the entry's allocations and
  * compares. */
+#include "common/grow.h"
 #include "grader/server/internal.h"
 
 #include <stdlib.h>
@@ -49,15 +50,6 @@ uint64_t recording_copied(const struct recording *r) {
     return bytes;
 }
 
-bool recording_equal(const struct recording *a, const struct recording *b) {
-    if (a->ncommands != b->ncommands || a->bytes.size != b->bytes.size) return false;
-    for (size_t i = 0; i < a->ncommands; i++) {
-        const struct command *x = &a->commands[i], *y = &b->commands[i];
-        if (x->op != y->op || x->result != y->result || x->tail_size != y->tail_size) return false;
-    }
-    return !a->bytes.size || !memcmp(a->bytes.data, b->bytes.data, a->bytes.size);
-}
-
 /* Offsets stay multiples of 16, so that a request or parameters can be used where they lie. */
 static size_t append(struct recording *r, const void *data, size_t size) {
     static const uint8_t zeros[16];
@@ -77,10 +69,7 @@ void recording_append(struct server *s, enum wb_op op, const void *request, size
                       (unsigned long long)(s->options.max_recorded_bytes >> 20));
         return;
     }
-    if (r->ncommands == r->capacity) {
-        r->capacity = r->capacity ? 2 * r->capacity : 16;
-        r->commands = xrealloc(r->commands, r->capacity * sizeof *r->commands);
-    }
+    GROW(r->commands, r->ncommands + 1, r->capacity, 16);
     struct command *c = &r->commands[r->ncommands++];
     *c = (struct command){.op = op, .tail_size = tail.size, .result = result};
     c->request = append(r, request, size);

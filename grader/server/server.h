@@ -142,8 +142,6 @@ unsigned recording_launches(const struct recording *r);
 bool recording_writes(const struct recording *r);
 /* Bytes that it copies from device memory to device memory. */
 uint64_t recording_copied(const struct recording *r);
-/* Equal recordings issue the same commands with the same data. */
-bool recording_equal(const struct recording *a, const struct recording *b);
 
 /* The name of a cudaError_t: "cudaErrorInvalidValue"; never NULL. */
 const char *server_error_name(int error);

@@ -41,7 +41,7 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
 bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
                                 u64 offset);
 /* Counts an atomic; true if all lanes are allowed, seen to and noted, so that none needs lane_allowed. */
-bool ISAFN(count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                const u64 ea[32], u32 mask);
-bool ISAFN(count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                const u64 ea[32], u32 mask);
+bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                     const u64 ea[32], u32 mask);
+bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                     const u64 ea[32], u32 mask);

@@ -162,12 +162,12 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
             ea[l] -= in ? SHARED_WINDOW : 0;
         }
     if (mask & ~shared) {
-        bool checked = ISAFN(count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
+        bool checked = ISAFN(lane_count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
         TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }
     if (shared) {
-        bool checked = ISAFN(count_atomic_shared)(x, o, d, d->stat + (d->space == SPACE_GENERIC), ea, shared);
+        bool checked = ISAFN(lane_count_atomic_shared)(x, o, d, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         TRACE(x, o, SPACE_SHARED, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         atom_lanes(x, o, d, ea, shared, SPACE_SHARED, checked);
     }

@@ -30,7 +30,7 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
     static const s32 zero[32];
     ACTIVE(mask) {
         if (d->verb == MEM_LOAD && ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes)
-            ISAFN(move_lanes)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
+            ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
         else
             core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
                        "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span, (long long)ea[l],
@@ -49,15 +49,15 @@ static u32 in_window(const u64 *ea, u32 mask, u64 window) {
 static void access_generic(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea, u32 mask) {
     u32 shared = in_window(ea, mask, SHARED_WINDOW), local = in_window(ea, mask, LOCAL_WINDOW);
     u32 param = in_window(ea, mask, PARAM_WINDOW), global = mask & ~(shared | local | param);
-    if (global) ISAFN(access_global)(x, o, d, d->stat, ea, global);
+    if (global) ISAFN(lane_access_global)(x, o, d, d->stat, ea, global);
     u64 offset[32];
     if (shared) {
         LANES offset[l] = ea[l] - SHARED_WINDOW;
-        ISAFN(access_shared)(x, o, d, d->stat + 1, offset, shared);
+        ISAFN(lane_access_shared)(x, o, d, d->stat + 1, offset, shared);
     }
     if (local) {
         LANES offset[l] = ea[l] - LOCAL_WINDOW;
-        ISAFN(access_local)(x, o, d, d->stat + 2, offset, local);
+        ISAFN(lane_access_local)(x, o, d, d->stat + 2, offset, local);
     }
     if (param) {
         LANES offset[l] = ea[l] - PARAM_WINDOW;
@@ -71,9 +71,9 @@ static void access(struct exec *x, const struct op *o, u32 mask) {
     ISAFN(lane_addresses)(x, o, d, ea);
     switch ((enum mem_space)d->space) {
     case SPACE_GLOBAL:
-    case SPACE_CONST: ISAFN(access_global)(x, o, d, d->stat, ea, mask); break;
-    case SPACE_SHARED: ISAFN(access_shared)(x, o, d, d->stat, ea, mask); break;
-    case SPACE_LOCAL: ISAFN(access_local)(x, o, d, d->stat, ea, mask); break;
+    case SPACE_CONST: ISAFN(lane_access_global)(x, o, d, d->stat, ea, mask); break;
+    case SPACE_SHARED: ISAFN(lane_access_shared)(x, o, d, d->stat, ea, mask); break;
+    case SPACE_LOCAL: ISAFN(lane_access_local)(x, o, d, d->stat, ea, mask); break;
     case SPACE_PARAM: access_param(x, o, d, ea, mask); break;
     case SPACE_GENERIC: access_generic(x, o, d, ea, mask); break;
     }

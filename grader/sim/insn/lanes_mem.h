@@ -5,15 +5,15 @@
 
 /* The lanes' accesses to one memory: lanes_mem_global.c, lanes_mem_shared.c (`ea`: offsets in the block's),
  * lanes_mem_local.c (in the thread's). */
-void ISAFN(access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                          u32 mask);
-void ISAFN(access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                          u32 mask);
-void ISAFN(access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                         u32 mask);
+void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                               u32 mask);
+void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                               u32 mask);
+void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                              u32 mask);
 /* lanes_mem_move.c: between the registers and `p + rel[l]` of each lane. `shape`: of the pattern, where it is known. */
-void ISAFN(move_lanes)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
-                       u8 shape);
+void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
+                      u8 shape);
 
 static inline u32 access_span(const struct mem_desc *d) {
     return (u32)d->width * d->count;

@@ -71,7 +71,7 @@ static void global_slow(struct exec *x, const struct op *o, const struct mem_des
         if (x->sanitize) shadow_global(x, o, d, ea, 1u << l, SHAPE_ANY);
         if (x->races_global && d->space != SPACE_CONST)
             ISAFN(race_global_lane)(x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
-        ISAFN(move_lanes)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
+        ISAFN(lane_move)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
     }
 }
 
@@ -88,8 +88,8 @@ static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct 
     return d->verb == MEM_LOAD || !a->constant;
 }
 
-void ISAFN(access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                          u32 mask) {
+void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                               u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
@@ -106,7 +106,7 @@ void ISAFN(access_global)(struct exec *x, const struct op *o, const struct mem_d
     if (x->sanitize && !x->memory->table[m->allocation].initialised) shadow_global(x, o, d, ea, mask, m->shape);
     if (x->races_global && x->memory->table[m->allocation].watched && space == SPACE_GLOBAL)
         ISAFN(race_global)(x, o, stat, m, base, span, race_kind(d));
-    ISAFN(move_lanes)(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
+    ISAFN(lane_move)(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
 }
 
 /* ---- for atomics ---- */
@@ -122,8 +122,8 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
     return true;
 }
 
-bool ISAFN(count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                const u64 ea[32], u32 mask) {
+bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                     const u64 ea[32], u32 mask) {
     s32 rel[32];
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];

@@ -75,8 +75,8 @@ static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u6
     return !(missing & mask);
 }
 
-void ISAFN(access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                         u32 mask) {
+void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                              u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];

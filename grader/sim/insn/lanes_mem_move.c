@@ -72,8 +72,8 @@ static void store_element(const void *reg, const struct mem_desc *d, unsigned ch
     }
 }
 
-void ISAFN(move_lanes)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
-                       u8 shape) {
+void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
+                      u8 shape) {
     u32 span = access_span(d);
     for (u32 e = 0; e < d->count; e++) {
         if (d->reg[e] == REF_NONE) continue;

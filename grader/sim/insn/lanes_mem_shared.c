@@ -74,8 +74,8 @@ static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base
            !(((u32)base | m->bits) & (span - 1));
 }
 
-void ISAFN(access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                          u32 mask) {
+void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+                               u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
     s32 rel[32];
@@ -93,7 +93,7 @@ void ISAFN(access_shared)(struct exec *x, const struct op *o, const struct mem_d
     if (x->sanitize && d->array_to && (!fits || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
     if (x->sanitize) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
     if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, race_kind(d));
-    ISAFN(move_lanes)(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
+    ISAFN(lane_move)(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
 }
 
 /* ---- for atomics ---- */
@@ -109,8 +109,8 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
     return true;
 }
 
-bool ISAFN(count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                const u64 ea[32], u32 mask) {
+bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                     const u64 ea[32], u32 mask) {
     s32 rel[32];
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
