@@ -37,11 +37,11 @@ static void close_fd(int *fd) {
 
 /* The nodes of every NVIDIA GPU and what its driver reads; all optional, the driver says what it lacks. */
 static const struct jail_bind gpu_binds[] = {
-    {"/dev/nvidiactl", "/dev/nvidiactl", true},     {"/dev/nvidia0", "/dev/nvidia0", true},
-    {"/dev/nvidia-uvm", "/dev/nvidia-uvm", true},   {"/dev/nvidia-uvm-tools", "/dev/nvidia-uvm-tools", true},
-    {"/dev/nvidia-caps", "/dev/nvidia-caps", true}, {"/proc/driver/nvidia", "/proc/driver/nvidia", true},
-    {"/sys/module", "/sys/module", true},           {"/sys/bus/pci", "/sys/bus/pci", true},
-    {"/sys/devices", "/sys/devices", true},         {"/usr/local/nvidia", "/usr/local/nvidia", true},
+    {"/dev/nvidiactl", "/dev/nvidiactl", true},       {"/dev/nvidia0", "/dev/nvidia0", true},
+    {"/dev/nvidia-uvm", "/dev/nvidia-uvm", true},     {"/dev/nvidia-uvm-tools", "/dev/nvidia-uvm-tools", true},
+    {"/dev/nvidia-caps", "/dev/nvidia-caps", true},   {"/sys/module", "/sys/module", true},
+    {"/sys/bus/pci", "/sys/bus/pci", true},           {"/sys/devices", "/sys/devices", true},
+    {"/usr/local/nvidia", "/usr/local/nvidia", true},
 };
 
 static bool launch(struct device_process *d, const struct device_process_options *o, int control, struct err *e) {
@@ -53,14 +53,20 @@ static bool launch(struct device_process *d, const struct device_process_options
     char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
     snprintf(program, sizeof program, "%s/libexec/device", book_build());
     snprintf(carried, sizeof carried, "%s/lib/carry", book_build());
+    if (o->gpu && jail_tier_now() == JAIL_LANDLOCK)
+        return err_set(
+            e, ERR_SYSTEM,
+            "a GPU is used only in a jail with namespaces (T1), which its driver can live in; this machine has "
+            "none: allow unprivileged user namespaces, or measure your own code with --no-jail");
     if (!file_exists(program)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", program);
     struct jail_fd fds[] = {{control, CONTROL_SOCKET}, {d->connection, CONTROL_CLIENT}, {d->window, CONTROL_WINDOW}};
-    struct jail_job job = {.kind = JAIL_DEVICE,
+    struct jail_job job = {.kind = o->gpu ? JAIL_GPU : JAIL_DEVICE,
                            .argv = argv,
                            .env = env,
                            .binds = binds,
                            .fds = fds,
                            .nfds = o->alone ? 1 : 3,
+                           .proc = o->gpu,
                            .limits = {.cpu_seconds = 900,
                                       .memory_bytes = most_memory,
                                       .file_bytes = 4ull << 30,

@@ -96,16 +96,19 @@ static const struct {
     bool shared;    /* only where the program shares the machine's files and processes */
     bool others;    /* only where the first argument names another process */
     bool host_only; /* compilers may */
+    bool socket;    /* a GPU's driver may: it will not start without a socket to listen on */
 } calls[] = {
-#define FAIL                       false
-#define KILL                       true
-#define CALL(name, compiler, host) {SCMP_SYS(name), {compiler, host}, false, false, false},
-#define SHARED(name)               {SCMP_SYS(name), {false, false}, true, false, false},
-#define SHARED_HOST(name)          {SCMP_SYS(name), {false, false}, true, false, true},
-#define HOST(name)                 {SCMP_SYS(name), {false, false}, false, false, true},
-#define OTHERS(name)               {SCMP_SYS(name), {false, false}, false, true, false},
+#define FAIL                         false
+#define KILL                         true
+#define CALL(name, compiler, host)   {SCMP_SYS(name), {compiler, host}, false, false, false, false},
+#define SOCKET(name, compiler, host) {SCMP_SYS(name), {compiler, host}, false, false, false, true},
+#define SHARED(name)                 {SCMP_SYS(name), {false, false}, true, false, false, false},
+#define SHARED_HOST(name)            {SCMP_SYS(name), {false, false}, true, false, true, false},
+#define HOST(name)                   {SCMP_SYS(name), {false, false}, false, false, true, false},
+#define OTHERS(name)                 {SCMP_SYS(name), {false, false}, false, true, false, false},
 #include "grader/jail/seccomp.def"
 #undef CALL
+#undef SOCKET
 #undef SHARED
 #undef SHARED_HOST
 #undef HOST
@@ -116,8 +119,8 @@ static const struct {
 
 static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (calls[i].host_only && kind != JAIL_HOST) continue;
-        uint32_t action = kind != JAIL_DEVICE && calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
+        if ((calls[i].host_only && kind != JAIL_HOST) || (calls[i].socket && kind == JAIL_GPU)) continue;
+        uint32_t action = kind <= JAIL_HOST && calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
         if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
         if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
                             : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
@@ -154,7 +157,7 @@ static bool read_filter(int fd, struct sock_fprog *out) {
 
 /* Built once a kind and tier; the programs live as long as the grader. */
 static const struct sock_fprog *filter_for(enum jail_kind kind) {
-    static struct sock_fprog both[2][3];
+    static struct sock_fprog both[2][JAIL_KINDS];
     bool shared = tier != JAIL_NAMESPACES;
     struct sock_fprog *programs = both[shared];
     if (programs[kind].filter) return &programs[kind];

@@ -39,7 +39,7 @@ struct jail_fd {
  * process is killed, verdict SEC) or just fails: compilers probe for things that an entry function has no
  * reason to touch. The device process is our own program: it lays a stricter filter on itself (jail_lock) before it
  * reads a byte of a submission. */
-enum jail_kind { JAIL_COMPILER, JAIL_HOST, JAIL_DEVICE };
+enum jail_kind { JAIL_COMPILER, JAIL_HOST, JAIL_DEVICE, JAIL_GPU /* a device process with a real GPU */, JAIL_KINDS };
 
 enum { JAIL_TAKES = 3 };
 struct jail_limits {
@@ -60,6 +60,7 @@ struct jail_job {
     unsigned nbinds;
     const struct jail_file *files;
     unsigned nfiles;
+    bool proc; /* with a /proc of its own processes, which a GPU's driver wants; without namespaces, the machine's */
     const struct jail_fd *fds;
     unsigned nfds;
     const char *take[JAIL_TAKES]; /* files of /work to hand out after exit status 0; each at most limits.file_bytes */

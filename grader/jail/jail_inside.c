@@ -83,6 +83,12 @@ static void mount_work(uint64_t bytes) {
     if (symlink("work", "tmp") < 0) fail("symlink");
 }
 
+/* Of the pid namespace that we are the first process of: it shows this jail alone. */
+static void mount_proc(void) {
+    mkdir("proc", 0755);
+    if (do_mount("proc", "proc", "proc", NO_SUID | NO_DEV, NULL) < 0) fail("mount of /proc");
+}
+
 static void write_file(int folder, const struct jail_file *f) {
     int fd = openat(folder, f->name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
     if (fd < 0) fail("file for the jail");
@@ -110,6 +116,7 @@ static void build_root(void) {
     link_folder("lib64", "usr/lib64");
     link_folder("bin", "usr/bin");
     mount_work(job->limits.work_bytes);
+    if (job->proc) mount_proc();
     int work = open("work", O_PATH | O_DIRECTORY | O_CLOEXEC);
     for (unsigned i = 0; i < job->nfiles; i++) write_file(work, &job->files[i]);
     if (syscall(SYS_pivot_root, ".", ".") < 0) fail("pivot_root");
@@ -138,7 +145,7 @@ static void set_limits(const struct jail_job *job) {
     bool namespaces = !plan->folder;
     limit(RLIMIT_CORE, 0, true);
     limit(RLIMIT_CPU, (uint64_t)(l->cpu_seconds + 0.999), l->cpu_seconds > 0);
-    limit(RLIMIT_DATA, l->memory_bytes, l->memory_bytes && job->kind != JAIL_DEVICE && !(SHADOWS && job->inside));
+    limit(RLIMIT_DATA, l->memory_bytes, l->memory_bytes && job->kind < JAIL_DEVICE && !(SHADOWS && job->inside));
     limit(RLIMIT_AS, l->address_bytes, l->address_bytes);
     limit(RLIMIT_FSIZE, l->file_bytes, l->file_bytes);
     limit(RLIMIT_NOFILE, l->files, l->files);
@@ -188,8 +195,10 @@ static bool grant(int rules) {
               jail_landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
               jail_landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE);
     if (!plan->folder) ok = ok && jail_landlock_allow(rules, "/", LANDLOCK_LOOK);
+    if (job->proc) ok = ok && jail_landlock_allow(rules, "/proc", LANDLOCK_DRIVER);
     for (unsigned i = 0; ok && i < job->nbinds; i++)
-        ok = jail_landlock_allow(rules, plan->folder ? job->binds[i].from : job->binds[i].to, LANDLOCK_READ);
+        ok = jail_landlock_allow(rules, plan->folder ? job->binds[i].from : job->binds[i].to,
+                                 strncmp(job->binds[i].to, "/dev/nvidia", 11) ? LANDLOCK_READ : LANDLOCK_DRIVER);
     return ok;
 }
 

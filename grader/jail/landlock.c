@@ -19,10 +19,12 @@ enum right {
     REMOVE_FILE = 1 << 5,
     MAKE_DIR = 1 << 7,
     MAKE_REG = 1 << 8,
+    MAKE_SOCK = 1 << 9,
     MAKE_FIFO = 1 << 10,
     MAKE_SYM = 1 << 12,
-    REFER = 1 << 13,    /* version 2 */
-    TRUNCATE = 1 << 14, /* version 3 */
+    REFER = 1 << 13,     /* version 2 */
+    TRUNCATE = 1 << 14,  /* version 3 */
+    IOCTL_DEV = 1 << 15, /* version 5 */
     ALL_FIRST = (1 << 13) - 1,
     FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 };
@@ -46,7 +48,7 @@ static struct rules everything(int abi) {
     struct rules r = {.files = ALL_FIRST};
     if (abi >= 2) r.files |= REFER;
     if (abi >= 3) r.files |= TRUNCATE;
-    if (abi >= 5) r.files |= 1 << 15;
+    if (abi >= 5) r.files |= IOCTL_DEV;
     if (abi >= 4) r.net = 3;
     if (abi >= 6) r.scoped = 3;
     return r;
@@ -64,14 +66,15 @@ bool jail_landlock_allow(int rules, const char *path, enum landlock_grant grant)
         [LANDLOCK_LOOK] = READ_FILE | READ_DIR,
         [LANDLOCK_READ] = EXECUTE | READ_FILE | READ_DIR,
         [LANDLOCK_WORK] = WRITE_FILE | READ_FILE | READ_DIR | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG |
-                          MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE,
+                          MAKE_SOCK | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE,
         [LANDLOCK_DEVICE] = WRITE_FILE | READ_FILE | TRUNCATE,
+        [LANDLOCK_DRIVER] = WRITE_FILE | READ_FILE | READ_DIR | TRUNCATE | IOCTL_DEV,
     };
     int fd = open(path, O_PATH | O_CLOEXEC);
     struct stat st;
     if (fd < 0) return errno == ENOENT || errno == EACCES;
     struct beneath b = {grants[grant] & everything(jail_landlock_abi()).files, fd};
-    if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)) b.allowed &= FILE_RIGHTS;
+    if (fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)) b.allowed &= FILE_RIGHTS | IOCTL_DEV;
     bool ok = syscall(ADD_RULE, rules, PATH_BENEATH, &b, 0) == 0;
     close(fd);
     return ok;

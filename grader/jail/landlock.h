@@ -8,10 +8,11 @@
 int jail_landlock_abi(void);
 
 enum landlock_grant {
-    LANDLOCK_LOOK,  /* read, list */
-    LANDLOCK_READ,  /* read, list, execute */
-    LANDLOCK_WORK,  /* read, write, create, remove; not execute: what a program writes it can't start */
-    LANDLOCK_DEVICE /* read and write */
+    LANDLOCK_LOOK,   /* read, list */
+    LANDLOCK_READ,   /* read, list, execute */
+    LANDLOCK_WORK,   /* read, write, create, remove; not execute: what a program writes it can't start */
+    LANDLOCK_DEVICE, /* read and write */
+    LANDLOCK_DRIVER  /* a device whose driver is spoken to by ioctl, too */
 };
 
 /* A new set of rules, under which everything is forbidden that is not granted: files, TCP, and where the

@@ -100,11 +100,17 @@ static bool write_queued(struct backend_gpu *g, uint64_t to, const void *data, u
     return !gpu_fail(g, g->d.cuMemcpyHtoDAsync_v2(to, at, bytes, g->stream));
 }
 
+/* Waits for the data to arrive: from pageable memory, the driver returns once it has taken the bytes, and our stream does not
+ * wait for the driver's own. A copy to constant memory that was queued next had read what was there before. */
+bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes) {
+    return !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes)) && !gpu_fail(g, g->d.cuCtxSynchronize());
+}
+
 static bool gpu_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
     if (g->poison || !inside(g, to, bytes)) return false;
-    return g->queueing ? write_queued(g, to, data, bytes) : !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes));
+    return g->queueing ? write_queued(g, to, data, bytes) : gpu_upload(g, to, data, bytes);
 }
 
 static bool gpu_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {

@@ -44,9 +44,9 @@ struct control_kernel {
 };
 
 struct control_open {
-    char device[32]; /* of the table; "gpu" = a real one */
-    uint32_t gpu, workers, kernels, images;
-    uint64_t pool_bytes; /* GPU */
+    char device[32];                                     /* of the table; "gpu" = a real one */
+    uint32_t gpu, workers, kernels, images, client, pad; /* client: there is one */
+    uint64_t pool_bytes;                                 /* GPU */
     char image[4][HASH_HEX + 7];
 };
 

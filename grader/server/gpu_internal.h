@@ -60,6 +60,7 @@ enum { PINNED_BYTES = 32 << 20 };
 /* backend_gpu.c: notes an error that poisons the context, and returns it as a cudaError_t. */
 int gpu_fail(struct backend_gpu *g, int error);
 /* Waits for the stream, with device printf taken from the standard output. */
+bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes);
 int gpu_wait(struct backend_gpu *g);
 
 /* gpu_module.c */

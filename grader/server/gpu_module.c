@@ -106,8 +106,7 @@ static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
 
 bool gpu_module_reset(struct backend_gpu *g, struct gpu_module *m) {
     for (unsigned i = 0; i < m->nvariables; i++)
-        if (gpu_fail(g, g->d.cuMemcpyHtoD_v2(m->variables[i].address, m->variables[i].initial, m->variables[i].bytes)))
-            return false;
+        if (!gpu_upload(g, m->variables[i].address, m->variables[i].initial, m->variables[i].bytes)) return false;
     return true;
 }
 

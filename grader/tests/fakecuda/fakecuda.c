@@ -243,6 +243,22 @@ static int drain(struct stream *s, const char *who) {
     return error;
 }
 
+/* ---- a copy from the host that has not arrived ---- */
+
+static struct {
+    uint64_t to;
+    void *data;
+    size_t bytes;
+} late;
+
+static bool land(void) {
+    if (!late.data) return true;
+    bool ok = put(late.to, late.data, late.bytes);
+    free(late.data);
+    late.data = NULL;
+    return ok;
+}
+
 /* ---- device, context ---- */
 
 EXPORT int cuInit(unsigned flags) {
@@ -306,7 +322,8 @@ EXPORT int cuCtxSetCurrent(void *c) {
 }
 EXPORT int cuCtxSynchronize(void) {
     CALLED();
-    return drain(the_stream, __func__);
+    int error = drain(the_stream, __func__);
+    return error ? error : land() ? OK : INVALID_VALUE;
 }
 EXPORT int cuCtxResetPersistingL2Cache(void) {
     CALLED();
@@ -430,17 +447,22 @@ EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, voi
     c->to = to, c->data = from, c->bytes = bytes;
     return enqueue(stream, c);
 }
+/* From pageable memory: the bytes are taken at once, and land when somebody waits for the whole device or asks for memory. */
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
     CALLED();
     check_device(__func__, to, bytes);
     int error = drain(the_stream, __func__);
-    return error ? error : put(to, from, bytes) ? OK : INVALID_VALUE;
+    if (error || !land()) return error ? error : INVALID_VALUE;
+    late.to = to, late.bytes = bytes;
+    late.data = malloc(bytes ? bytes : 1);
+    if (bytes) memcpy(late.data, from, bytes);
+    return OK;
 }
 EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
     CALLED();
     check_device(__func__, from, bytes);
     int error = drain(the_stream, __func__);
-    return error ? error : get(from, to, bytes) ? OK : INVALID_VALUE;
+    return error ? error : land() && get(from, to, bytes) ? OK : INVALID_VALUE;
 }
 EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
     CALLED();
