@@ -130,6 +130,15 @@ static int find_variable(struct variable *v) {
     return 0;
 }
 
+bool wb_in_symbol(const void *p) {
+    bool inside = false;
+    wb_lock();
+    for (const struct variable *v = variables; v && !inside; v = v->next)
+        inside = v->found && (uint64_t)p - v->address < v->bytes;
+    wb_unlock();
+    return inside;
+}
+
 int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
     wb_lock();
     struct variable *v = variables;

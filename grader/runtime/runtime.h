@@ -10,7 +10,9 @@
 /* ---- errors (error.c) ---- */
 
 /* Remembers an error for cudaGetLastError, and returns it. */
-cudaError_t wb_return(int error);
+/* Also tells a grader which call failed: nobody may look at what it returned. */
+#define wb_return(error) wb_return_from((error), __func__)
+cudaError_t wb_return_from(int error, const char *call);
 
 /* ---- modules (modules.c) ---- */
 
@@ -35,6 +37,8 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
 /* ---- memory (memory.c, managed.c, host_memory.c) ---- */
 
+/* In a variable of device code whose address was asked for: a real GPU has constants outside the range of its memory. */
+bool wb_in_symbol(const void *p);
 bool wb_is_device(const void *p);
 /* Device memory that is mapped at the same address in this process. */
 int wb_managed_add(uint64_t address, uint64_t bytes);

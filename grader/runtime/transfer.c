@@ -7,7 +7,7 @@
 bool wb_is_device(const void *p) {
     int error;
     const struct wb_session *s = wb_session(&error);
-    return s && (uint64_t)p >= s->base && (uint64_t)p - s->base < s->span;
+    return s && (((uint64_t)p >= s->base && (uint64_t)p - s->base < s->span) || wb_in_symbol(p));
 }
 
 static void pack(uint8_t *to, const uint8_t *from, size_t pitch, size_t width, size_t rows) {

@@ -265,6 +265,19 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail ta
     return 0; /* launches ran to their end before they were answered; a poisoned context never gets here */
 }
 
+/* What the server refused itself is known with its reason; only what it never saw is new. */
+int server_on_failed(struct server *s, const struct wb_req_failed *q, struct tail tail, struct wb_rep_failed *p,
+                     struct buf *out) {
+    (void)p, (void)out;
+    struct server_outcome *o = s->outcome;
+    char name[32];
+    if (!o || o->error || !s->recording || !q->error || !server_tail_name(tail, name, sizeof name)) return 0;
+    o->error = (int)q->error;
+    snprintf(o->call, sizeof o->call, "%s", name);
+    snprintf(o->why, sizeof o->why, "the runtime refuses it: %s", server_error_text((int)q->error));
+    return 0;
+}
+
 int server_on_output(struct server *s, const struct wb_req_output *q, struct tail tail, struct wb_rep_output *p,
                      struct buf *out) {
     (void)q, (void)tail;
