@@ -45,6 +45,7 @@ device_c  := $(wildcard grader/device/*.c)
 chapter_c := $(wildcard chapters/*/*_test.c)
 unit_c    := $(wildcard grader/tests/unit/*.c grader/tests/fuzz/*.c)
 hostile_c := $(wildcard grader/tests/hostile/*.c)
+taken_c   := $(wildcard grader/tests/hostile/device/*.c)
 bench_c   := $(wildcard grader/tests/bench/*.c)
 bench_cu  := $(wildcard grader/tests/bench/*.cu)
 
@@ -131,6 +132,10 @@ $(B)/tests/unit: $(call obj,$(unit_c) $(filter-out grader/simgpu/main.c,$(simgpu
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
+# What a device process could do that was taken over, for the suite device_process.
+$(B)/tests/hostile-device: $(call obj,$(taken_c)) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ -lzstd -llz4 -lmd -ldl -lm -pthread $(CARRIED)
 $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
@@ -138,7 +143,7 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so check-format
+check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so check-format
 	$(Q)$(B)/tests/unit
 	$(Q)$(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify
@@ -146,7 +151,7 @@ check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so check-fo
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
 # One unit suite: make test SUITE=counters.
-test: all $(B)/tests/unit $(B)/tests/libfakecuda.so
+test: all $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
 formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)

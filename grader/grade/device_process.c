@@ -28,6 +28,10 @@ struct device_process {
     char fate[256];
 };
 
+static const char *stand_in, *stand_in_argument;
+
+void device_process_use(const char *program, const char *argument) { stand_in = program, stand_in_argument = argument; }
+
 static void close_fd(int *fd) {
     if (*fd >= 0) close(*fd);
     *fd = -1;
@@ -47,11 +51,12 @@ static const struct jail_bind gpu_binds[] = {
 static bool launch(struct device_process *d, const struct device_process_options *o, int control, struct err *e) {
     char program[PATH_MAX], carried[PATH_MAX];
     struct jail_bind binds[32];
-    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", NULL};
+    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", stand_in_argument, NULL};
     const char *env[8] = {"LC_ALL=C.UTF-8"};
     unsigned nenv = 1;
     char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
-    snprintf(program, sizeof program, "%s/libexec/device", book_build());
+    if (stand_in) snprintf(program, sizeof program, "%s", stand_in);
+    else snprintf(program, sizeof program, "%s/libexec/device", book_build());
     snprintf(carried, sizeof carried, "%s/lib/carry", book_build());
     if (o->gpu && jail_tier_now() == JAIL_LANDLOCK)
         return err_set(

@@ -40,4 +40,6 @@ enum device_end device_process_ask(struct device_process *d, struct control_requ
                                    struct control_reply *reply);
 /* What became of it, in words, after an end that is no answer. */
 const char *device_process_fate(const struct device_process *d);
+/* For tests: another program in the place of build/libexec/device, with one more argument. Both must outlive every process. */
+void device_process_use(const char *program, const char *argument);
 void device_process_close(struct device_process *d); /* NULL is fine */

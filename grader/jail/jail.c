@@ -16,6 +16,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <sched.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,12 +63,12 @@ const char *jail_tier(void) {
 
 /* ---- what every program needs ---- */
 
+/* No /dev/zero: shared mappings of it are memory that no limit of a process counts. */
 static const struct jail_bind host_binds[] = {
     {"/usr/lib", "/usr/lib", false},
     {"/usr/lib64", "/usr/lib64", true},
     {"/etc/ld.so.cache", "/etc/ld.so.cache", true},
     {"/dev/null", "/dev/null", false},
-    {"/dev/zero", "/dev/zero", false},
     {"/dev/urandom", "/dev/urandom", false},
 };
 static const struct jail_bind compiler_binds[] = {
@@ -147,12 +149,22 @@ static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     return true;
 }
 
+/* The newest system call that the lists above were made with; the kernel has one row of numbers for all machines from 424 on.
+ * What came later does not exist in a jail, as on an older kernel: fchmodat2 and setxattrat undo what their elders may not. */
+enum { NEWEST_CALL = 450 };
+
 static bool read_filter(int fd, struct sock_fprog *out) {
+    static const struct sock_filter later[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_CALL, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+    };
     off_t size = lseek(fd, 0, SEEK_END);
     if (size <= 0 || size > 65536) return false;
-    out->filter = xmalloc((size_t)size);
-    out->len = (unsigned short)((size_t)size / sizeof(struct sock_filter));
-    return pread(fd, out->filter, (size_t)size, 0) == size;
+    out->filter = xmalloc((size_t)size + sizeof later);
+    out->len = (unsigned short)(((size_t)size + sizeof later) / sizeof(struct sock_filter));
+    memcpy(out->filter, later, sizeof later);
+    return pread(fd, (char *)out->filter + sizeof later, (size_t)size, 0) == size;
 }
 
 /* Built once a kind and tier; the programs live as long as the grader. */

@@ -193,7 +193,7 @@ static bool grant(int rules) {
     const struct jail_job *job = plan->job;
     bool ok = jail_landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
               jail_landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
-              jail_landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE);
+              (job->kind != JAIL_COMPILER || jail_landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE));
     if (!plan->folder) ok = ok && jail_landlock_allow(rules, "/", LANDLOCK_LOOK);
     if (job->proc) ok = ok && jail_landlock_allow(rules, "/proc", LANDLOCK_DRIVER);
     for (unsigned i = 0; ok && i < job->nbinds; i++)
