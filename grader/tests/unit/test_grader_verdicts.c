@@ -84,6 +84,15 @@ static const struct submission {
                                  "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"),
      V_RTE, "must not read device memory back"},
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
+    {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL("if (i < n) out[i] = in[i] + 1 + calls;")
+         ENTRY(LAUNCH " next<<<1, 1>>>();"),
+     V_WA, "The first call came out right"},
+    {KERNEL("__shared__ volatile int s[16256]; s[threadIdx.x] = i < n ? in[i] : 0; if (i < n) out[i] = s[threadIdx.x] "
+            "+ 1;") ENTRY(LAUNCH),
+     V_CE, "ptxas refuses"},
+    {"__constant__ int one;\n" KERNEL("if (i < n) out[i] = in[i] + one;")
+         ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
+     V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
     {"#include <stdio.h>\n" GOOD ENTRY("for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
