@@ -209,14 +209,28 @@ struct param_area *decode_area_of(struct decoder *d, const struct ptx_var *v) {
     return NULL;
 }
 
-static void add_area(struct decoder *d, const struct ptx_var *v) {
-    u32 words = (u32)(v->bytes + 3) / 4;
-    d->frame = (d->frame + 63) & ~63u;
-    d->areas[d->nareas++] = (struct param_area){v, d->frame, words * 4};
-    d->frame += words * 128;
+static u32 align_to(u32 at, u32 align) { return align > 1 ? (at + align - 1) / align * align : at; }
+
+/* Takes `bytes` behind `*at`, aligned: where they begin is in `*start`. In 64 bits, since all of these numbers are the
+ * program's; past `most`, which is PTX's own limit or ours, nothing is taken. */
+static bool take_room(struct decoder *d, u32 *at, u64 bytes, u64 align, u64 most, const char *what, u32 *start) {
+    u64 from = align > 1 ? (*at + align - 1) / align * align : *at;
+    if (bytes > most || from > most - bytes)
+        return err_set(d->e, ERR_LIMIT, "`%s`: more than %llu bytes of %s", d->f ? d->f->name : "the module",
+                       (unsigned long long)most, what);
+    *start = (u32)from;
+    *at = (u32)(from + bytes);
+    return true;
 }
 
-static u32 align_to(u32 at, u32 align) { return align > 1 ? (at + align - 1) / align * align : at; }
+static bool add_area(struct decoder *d, const struct ptx_var *v) {
+    u32 start = 0;
+    u64 words = (v->bytes + 3) / 4;
+    if (!take_room(d, &d->frame, words * 128, 64, MOST_FRAME, "registers and parameters of calls", &start))
+        return false;
+    d->areas[d->nareas++] = (struct param_area){v, start, (u32)words * 4};
+    return true;
+}
 
 /* Parameters and returns of a function first, so that a call finds them in order. */
 static bool lay_out_vars(struct decoder *d, u32 shared_at) {
@@ -231,24 +245,23 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
         const struct ptx_var *v = i < f->nparams ? &f->params[i] : &f->rets[i - f->nparams];
         if (v->space != PTX_PARAM)
             return err_set(d->e, ERR_UNSUPPORTED, "not implemented: register parameters of function `%s`", f->name);
-        add_area(d, v);
+        if (!add_area(d, v)) return false;
     }
     d->c->formals = d->areas;
     d->c->nformals = d->nareas;
     d->c->nrets = f->nrets;
     for (unsigned i = 0; i < f->nvars; i++) {
         const struct ptx_var *v = f->vars[i];
-        if (v->bytes > 64 << 20) return err_set(d->e, ERR_LIMIT, "variable `%s` is too large", v->name);
-        if (v->space == PTX_PARAM) add_area(d, v);
+        u32 start = 0;
+        if (v->space == PTX_PARAM && !add_area(d, v)) return false;
         if (v->space == PTX_LOCAL) {
-            d->c->local_bytes = align_to(d->c->local_bytes, v->align);
-            d->locals[d->nlocals++] = (struct var_place){v, d->c->local_bytes};
-            d->c->local_bytes += (u32)v->bytes;
+            if (!take_room(d, &d->c->local_bytes, v->bytes, v->align, MOST_LOCAL, "local memory a thread", &start))
+                return false;
+            d->locals[d->nlocals++] = (struct var_place){v, start};
         }
         if (v->space == PTX_SHARED && v->bytes) {
-            shared_at = align_to(shared_at, v->align);
-            d->shareds[d->nshareds++] = (struct var_place){v, shared_at};
-            shared_at += (u32)v->bytes;
+            if (!take_room(d, &shared_at, v->bytes, v->align, MOST_SHARED, "shared memory", &start)) return false;
+            d->shareds[d->nshareds++] = (struct var_place){v, start};
         }
     }
     d->c->local_bytes = align_to(d->c->local_bytes, 16);
@@ -344,6 +357,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     ok = ok && emit_body(d, places);
     free(d->arrays);
     d->arrays = NULL;
+    if (ok && d->frame > MOST_FRAME) ok = err_set(d->e, ERR_LIMIT, "`%s` has too many registers", d->f->name);
     if (ok) patch_branches(d, places, first_table);
     if (ok) decode_find_unassigned(d);
     if (ok) decode_merge_memory(d);
@@ -415,8 +429,9 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         if (q->max_frame > frame) frame = q->max_frame;
         if (q->max_local > local) local = q->max_local;
     }
-    c->max_frame = c->frame_bytes + frame;
-    c->max_local = c->local_bytes + local;
+    /* A chain of calls is no longer than the module has functions: sums saturate, and the launch finds no memory for them. */
+    c->max_frame = c->frame_bytes > UINT32_MAX / 2 - frame ? UINT32_MAX / 2 : c->frame_bytes + frame;
+    c->max_local = c->local_bytes > UINT32_MAX / 2 - local ? UINT32_MAX / 2 : c->local_bytes + local;
     if (c->recursive) c->max_frame += RECURSION_FRAMES, c->max_local += RECURSION_LOCAL;
     if (c->func->is_entry && c->allocates) c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
     state[i] = 2;
@@ -433,18 +448,18 @@ static void list_codes(struct sim_module *m) {
 }
 
 /* Shared variables that functions or several kernels use lie first, at the same place for every kernel. */
-static u32 place_common_shared(struct decoder *d) {
+static bool place_common_shared(struct decoder *d, u32 *at) {
     const struct ptx_module *p = d->m->ptx;
-    u32 at = 0;
+    *at = 0;
     d->shareds = arena_array(&d->m->arena, struct var_place, p->nvars);
     for (unsigned i = 0; i < p->nvars; i++) {
         const struct ptx_var *v = p->vars[i];
         if (v->space != PTX_SHARED || !v->bytes) continue;
-        at = align_to(at, v->align);
-        d->shareds[d->nshareds++] = (struct var_place){v, at};
-        at += (u32)v->bytes;
+        u32 start = 0;
+        if (!take_room(d, at, v->bytes, v->align, MOST_SHARED, "shared memory", &start)) return false;
+        d->shareds[d->nshareds++] = (struct var_place){v, start};
     }
-    return at;
+    return true;
 }
 
 static bool names_common(const struct ptx_module *p, const struct ptx_operand *o) {
@@ -468,7 +483,8 @@ static bool uses_common(const struct ptx_module *p, const struct ptx_func *f) {
 
 static bool decode_all(struct decoder *d) {
     struct sim_module *m = d->m;
-    u32 common = place_common_shared(d), functions = common;
+    u32 functions;
+    if (!place_common_shared(d, &functions)) return false;
     for (u32 i = 0; i < m->ncodes; i++) {
         if (m->codes[i].func->is_entry) continue;
         if (!decode_func(d, &m->codes[i], functions)) return false;
@@ -482,8 +498,11 @@ static bool decode_all(struct decoder *d) {
         *k = (struct sim_kernel){.module = m, .code = i};
         m->codes[i].kernel = k;
         const struct ptx_func *f = m->codes[i].func;
+        u32 start = 0;
         for (unsigned p = 0; p < f->nparams; p++)
-            k->param_bytes = align_to(k->param_bytes, f->params[p].align) + (u32)f->params[p].bytes;
+            if (!take_room(d, &k->param_bytes, f->params[p].bytes, f->params[p].align, MOST_PARAMS, "parameters",
+                           &start))
+                return false;
     }
     return true;
 }

@@ -13,6 +13,9 @@
 #include "grader/sim/code/code.h"
 #include "grader/sim/device.h"
 
+/* Bytes of parameters, local and shared memory: the PTX manual's limits (the last is more than any device has); of a frame: ours. */
+enum { MOST_PARAMS = 32764, MOST_LOCAL = 512 << 10, MOST_SHARED = 1 << 20, MOST_FRAME = 64 << 20 };
+
 struct decoder {
     struct sim_module *m;
     const struct ptx_func *f;

@@ -126,6 +126,7 @@ unsigned decode_reg_bytes(enum ptx_type t) {
 
 ref decode_slot_new(struct decoder *d, unsigned bytes) {
     unsigned size = bytes == 1 ? 4 : bytes * 32, align = size < 64 ? size : 64;
+    if (d->frame > MOST_FRAME) return REF(BASE_FRAME, 0); /* told when the function is whole */
     d->frame = (d->frame + align - 1) & ~(align - 1);
     ref r = REF(BASE_FRAME, d->frame);
     d->frame += size;
