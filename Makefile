@@ -1,6 +1,7 @@
 # Warpbook.
 #   make grade    set up, build, grade what is in chapters/ on the default device
 #   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
+#   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make fuzz: libFuzzer on what reads foreign bytes
 #   make test SUITE=name, make format: docs/contributing.md
@@ -145,6 +146,9 @@ check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so check-fo
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
+# The approximate functions, all operands, against an H100's digests: ten minutes of two cores.
+check-mufu: all $(B)/tests/unit
+	$(Q)MUFU_ALL=1 CK_RUN_SUITE=insn_approx $(B)/tests/unit
 # One unit suite: make test SUITE=counters.
 test: all $(B)/tests/unit $(B)/tests/libfakecuda.so
 	$(Q)$(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
@@ -177,5 +181,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench check check-format check-hostile clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench check check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
