@@ -146,9 +146,13 @@ check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/libfakecuda.so check-fo
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
-# The approximate functions, all operands, against an H100's digests: ten minutes of two cores.
-check-mufu: all $(B)/tests/unit
+# The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
+# that it keeps compiling (grader/tests/mufu/README.md).
+check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
 	$(Q)MUFU_ALL=1 CK_RUN_SUITE=insn_approx $(B)/tests/unit
+$(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c $(B)/flags | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -O3 $(LDFLAGS) $< -o $@
 # One unit suite: make test SUITE=counters.
 test: all $(B)/tests/unit $(B)/tests/libfakecuda.so
 	$(Q)$(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
