@@ -1,6 +1,7 @@
 # Warpbook.
 #   make grade    set up, build, grade what is in chapters/ on the default device
 #   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
+#   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make fuzz: libFuzzer on what reads foreign bytes
 #   make test SUITE=name, make format: docs/contributing.md
@@ -150,6 +151,13 @@ check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tes
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
+# The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
+# that it keeps compiling (grader/tests/mufu/README.md).
+check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
+	$(Q)MUFU_ALL=1 CK_RUN_SUITE=insn_approx $(B)/tests/unit
+$(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c $(B)/flags | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -O3 $(LDFLAGS) $< -o $@
 # One unit suite: make test SUITE=counters.
 test: all $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
@@ -182,5 +190,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench check check-format check-hostile clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench check check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -167,11 +167,6 @@ INLINE s16 div_s16(s16 a, s16 b) {
 
 INLINE f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
 INLINE f64 same(f64 v) { return v; }
-INLINE f64 high_word(f64 v) { return f64_of(bits64_of(v) & 0xffffffff00000000ull); }
-INLINE f64 flushed_f64(f64 v) {
-    u64 bits = bits64_of(v);
-    return f64_of(bits >> 52 & 0x7ff ? bits : bits & 1ull << 63);
-}
 /* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and keeps its sign. */
 INLINE f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
 #define FMA_f32        __builtin_fmaf
