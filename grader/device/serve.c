@@ -221,6 +221,14 @@ static bool read_back(struct device *d) {
     return true;
 }
 
+/* Of outputs, whoever reads them: values that came from reads of what nothing wrote. */
+static void look_for_undefined(struct device *d) {
+    struct sim_report r;
+    for (unsigned i = 0; !d->gpu && i < d->buffers.n; i++)
+        if (sim_undefined(backend_sim(d->backend), server_buffer_address(d->server, i), d->buffers.buffer[i].bytes, &r))
+            tally_report(&d->tally, &r);
+}
+
 static void leave_log(struct device *d, struct control_reply *p) {
     struct buf log = {0};
     server_take_output(d->server, &log);
@@ -255,6 +263,7 @@ static bool on_replay(struct device *d, const struct control_request *q, int fd,
     tell_outcome(&o, p);
     leave_log(d, p);
     tell_compiler(d, p);
+    if (r->read_back) look_for_undefined(d);
     tally_sort(&d->tally);
     p->tally_bytes = (uint32_t)tally_pack(&d->tally, d->file);
     if (!o.fault && o.end != SERVER_DEADLINE && r->read_back && !read_back(d))

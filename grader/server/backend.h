@@ -69,6 +69,9 @@ struct backend_ops {
     bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
     bool (*copy)(struct backend *, uint64_t to, uint64_t from, uint64_t bytes);
 
+    /* Whether a range holds values that came from reads of what nothing wrote; told once. NULL where a device cannot say. */
+    bool (*undefined)(struct backend *, uint64_t from, uint64_t bytes, struct sim_report *out);
+
     /* 0, or what a launch of that configuration would return, with the reason in `e`. */
     int (*check)(struct backend *, const struct backend_launch *, struct err *e);
     /* Runs to the end. `out->sim` is the caller's to free with sim_result_free. */

@@ -93,6 +93,10 @@ static bool sim_backend_copy(struct backend *b, uint64_t to, uint64_t from, uint
     return sim_copy(backend_sim(b), to, from, bytes) == SIM_OK;
 }
 
+static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t bytes, struct sim_report *out) {
+    return sim_undefined(backend_sim(b), from, bytes, out);
+}
+
 static struct sim_launch to_sim(const struct backend_launch *l) {
     struct sim_launch s = {
         .kernel = l->kernel,
@@ -169,9 +173,9 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close), OP(reset),   OP(load),  OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc),       OP(alloc_pages),
-    OP(share), OP(unshare), OP(mark),  OP(free),   OP(range),       OP(memory_used), OP(write),       OP(read),
-    OP(fill),  OP(copy),    OP(check), OP(launch), OP(occupancy),   OP(time_limit),  OP(take_output),
+    OP(close),     OP(reset),   OP(load), OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc),      OP(alloc_pages),
+    OP(share),     OP(unshare), OP(mark), OP(free),   OP(range),       OP(memory_used), OP(write),      OP(read),
+    OP(undefined), OP(fill),    OP(copy), OP(check),  OP(launch),      OP(occupancy),   OP(time_limit), OP(take_output),
 #undef OP
 };
 

@@ -184,6 +184,16 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct tail 
     return error;
 }
 
+/* Of what is read back. */
+static void tell_undefined(struct server *s, const struct wb_req_read *q, uint64_t pitch) {
+    const struct backend_ops *ops = s->backend->ops;
+    struct sim_report r;
+    bool flat = pitch == q->width;
+    for (uint64_t i = 0; s->options.undefined && ops->undefined && i < (flat ? 1 : q->rows); i++)
+        if (ops->undefined(s->backend, q->address + i * pitch, flat ? q->width * q->rows : q->width, &r))
+            s->options.undefined(s->options.user, &r);
+}
+
 int server_on_read(struct server *s, const struct wb_req_read *q, struct tail tail, struct wb_rep_read *p,
                    struct buf *out) {
     (void)tail, (void)p, (void)out;
@@ -203,6 +213,7 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
     else
         for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
             ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + r * q->width, q->width);
+    if (ok) tell_undefined(s, q, pitch);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 

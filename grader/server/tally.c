@@ -91,6 +91,10 @@ void tally_add(struct tally *t, const struct gpu_device *d, const struct server_
     t->launches++;
 }
 
+void tally_report(struct tally *t, const struct sim_report *r) {
+    if (t->nreports < TALLY_REPORTS) t->reports[t->nreports++] = *r;
+}
+
 static int by_place(const void *a, const void *b) {
     const struct tally_line *x = a, *y = b;
     int file = strcmp(x->file, y->file);

@@ -33,6 +33,7 @@ struct tally {
 };
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
+void tally_report(struct tally *t, const struct sim_report *r); /* found when no launch ran */
 /* Copies within device memory: counted, and charged at the DRAM's rate, once in and once out. */
 void tally_copied(struct tally *t, const struct gpu_device *d, double bytes);
 void tally_sort(struct tally *t); /* by file, then line */

@@ -1,6 +1,6 @@
 /* sim.c — the simulator's public face: options, memory, modules, launch checks. See sim.h. */
 #include "grader/sim/sim.h"
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/taint.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/device.h"
 
@@ -22,6 +22,7 @@ void sim_close(struct sim *s) {
     if (!s) return;
     while (s->modules) sim_unload(s, s->modules);
     race_free(s);
+    taint_close(s);
     memory_close(&s->memory);
     buf_free(&s->output);
     buf_free(&s->errors);
@@ -154,6 +155,7 @@ struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err
 }
 
 void sim_unload(struct sim *s, struct sim_module *m) {
+    taint_unload(s, m);
     struct sim_module **p = &s->modules;
     while (*p != m) p = &(*p)->next;
     *p = m->next;
@@ -173,6 +175,7 @@ void sim_reset(struct sim *s) {
         if (s->memory.table[i].state == ALLOCATION_LIVE) s->memory.table[kept++] = s->memory.table[i];
     s->memory.count = kept;
     s->heap_used = 0;
+    s->memory.marked = false;
     memory_scrub(&s->memory); /* nothing of one replay is left to be found in the next */
     struct err ignored = {0}; /* it worked when the module was loaded */
     for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);

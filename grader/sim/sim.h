@@ -89,6 +89,10 @@ enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uin
 enum sim_status sim_read(struct sim *s, uint64_t address, void *data, uint64_t bytes);
 enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_t bytes);
 enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t bytes);
+struct sim_report;
+/* Whether a range holds values that came from reads of what nothing wrote: says so, and counts it as written from then on. For
+ * memory that is looked at from outside. */
+bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out);
 /* Marks a range as uninitialised again (its bytes stay). */
 enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes);
 uint64_t sim_memory_used(const struct sim *s);

@@ -165,6 +165,8 @@ void report_log_add(struct report_log *log, const struct server_launch *l) {
     for (unsigned i = 0; i < r->nreports; i++) show(log, l->kernel, &r->reports[i]);
 }
 
+void report_log_note(struct report_log *log, const struct sim_report *r) { show(log, r->kernel, r); }
+
 bool report_log_end(struct report_log *log) {
     bool any = log->n;
     for (unsigned i = 0; i < log->n; i++) {

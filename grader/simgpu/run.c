@@ -129,6 +129,13 @@ static void launched(void *user, const struct server_launch *l) {
     pthread_mutex_unlock(&r->lock);
 }
 
+static void undefined(void *user, const struct sim_report *report) {
+    struct run *r = user;
+    pthread_mutex_lock(&r->lock);
+    report_log_note(r->reports, report);
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void note(void *user, const char *text) {
     (void)user;
     fprintf(stderr, "simgpu: %s\n", text);
@@ -202,7 +209,8 @@ static struct server *open_device(void *user, int connection) {
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
-    struct server_options options = {.user = run, .launched = launched, .note = note, .connection = connection};
+    struct server_options options = {
+        .user = run, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
     if (b) backend_sim_set_timing(b, o->time);
     struct server *s = b ? server_open(b, &options, &e) : NULL;

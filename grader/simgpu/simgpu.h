@@ -37,5 +37,6 @@ void counter_log_end(struct counter_log *log, FILE *out);
 struct report_log;
 struct report_log *report_log_new(void);
 void report_log_add(struct report_log *log, const struct server_launch *l);
+void report_log_note(struct report_log *log, const struct sim_report *r); /* not of the launch at hand */
 /* True if there was any. Frees the log. */
 bool report_log_end(struct report_log *log);

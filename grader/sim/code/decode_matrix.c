@@ -348,7 +348,7 @@ static bool decode_rows(struct decoder *d, bool load) {
 
 static bool decode_transpose(struct decoder *d) {
     const struct ptx_insn *in = d->in;
-    struct matrix_desc desc = {.m = 8, .n = 8, .k = 1};
+    struct matrix_desc desc = {.m = 8, .n = 8, .k = 1, .of = {[MATRIX_A] = {.count = 1}, [MATRIX_D] = {.count = 1}}};
     if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans"))
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);

@@ -1,7 +1,7 @@
 /* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that have not exited, then
  * for the other warps (PTX ISA, "barrier"). Lanes of one warp that arrive from different places are a divergent barrier,
  * which __syncthreads forbids: reported. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/taint.h"
 
 static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
     return r == REF_NONE ? otherwise : ((const u32 *)operand_at(x, r))[__builtin_ctz(mask)];
@@ -25,6 +25,7 @@ static void put_result(struct exec *x, struct warp *w, struct fragment *f, const
     unsigned char *frame = w->frames + x->worker->contexts[f->context].frame;
     u32 *dst = (u32 *)(frame + ref_offset(o->dst));
     bool truth = d->red == 2 ? b->reduced[0] == b->reduced[1] : b->reduced[0] != 0;
+    taint_put(w, dst, d->red > 1 ? 1 : 4, f->mask, NULL, 0);
     if (d->red > 1) *dst = (*dst & ~f->mask) | (truth ? f->mask : 0);
     for (u32 l = 0; d->red == 1 && l < 32; l++)
         if (f->mask >> l & 1) dst[l] = b->reduced[0];

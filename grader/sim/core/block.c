@@ -1,5 +1,5 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/taint.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -13,7 +13,8 @@ static unsigned char *pages(size_t bytes) {
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
 struct block_layout {
-    size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, total;
+    size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, taint, origin,
+        total;
 };
 
 static struct block_layout layout(const struct launch *l) {
@@ -29,6 +30,8 @@ static struct block_layout layout(const struct launch *l) {
     b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.local_written = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
+    b.taint = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
+    b.origin = at, at += (size_t)l->nwarps * l->warp_frame_bytes / 4;
     b.total = at;
     return b;
 }
@@ -108,6 +111,8 @@ bool block_allocate(struct launch *l, struct block *b) {
         w->frames = p + at.frames + (size_t)i * l->warp_frame_bytes;
         w->local = p + at.local + (size_t)i * l->thread_local_bytes * 32;
         w->local_written = p + at.local_written + (size_t)i * l->thread_local_bytes * 32;
+        w->taint = p + at.taint + (size_t)i * l->warp_frame_bytes;
+        w->origin = p + at.origin + (size_t)i * l->warp_frame_bytes / 4;
         fill_specials(l, (u32 *)w->specials, i);
     }
     return true;
@@ -137,6 +142,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
         fragment_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
+        taint_forget(&b->warps[i]);
         memset(b->warps[i].specials + W_STACK * SLOT_BYTES, 0, SLOT_BYTES);
         for (u32 z = 0; z < l->code->nzeroed; z++)
             memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);

@@ -1,6 +1,6 @@
 /* builtin.c — what device code calls that is no PTX function: printf, malloc, free, a failed assert. A kernel that does
  * runs its blocks in order on one worker, so that text and addresses come in a fixed order. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/taint.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +19,15 @@ static void put_return(unsigned char *frame, const struct call_desc *d, u32 lane
     u32 *w = (u32 *)(frame + d->args[d->nargs].offset);
     w[lane] = (u32)v;
     if (d->args[d->nargs].bytes >= 8) w[32 + lane] = (u32)(v >> 32);
+}
+
+/* The shadow of a byte as the lane sees it; 1 where it lies in no memory. */
+static u8 shadow_of(const struct exec *x, u32 lane, u64 address) {
+    u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
+    if (!x->sanitize) return 1;
+    if (local < x->local_bytes) return x->warp->local_written[(local / 4 * 32 + lane) * 4 + local % 4];
+    if (shared < x->shared_bytes) return x->shared_written[shared];
+    return memory_find(x->memory, address, 1) < 0 ? 1 : x->memory->written[address - SIM_BASE];
 }
 
 /* Reads bytes at a generic address as the lane sees it; false if they are not all there. */
@@ -50,15 +59,39 @@ static bool read_text(const struct exec *x, u32 lane, u64 address, char *out, u3
 /* ---- printf: the argument buffer is packed as C varargs, each at its natural alignment ---- */
 
 struct arguments {
-    const struct exec *x;
+    struct exec *x;
+    const struct op *o;
     u32 lane;
     u64 at;
 };
+
+/* What is printed must be defined; a value is told once. */
+static void check_printed(const struct arguments *a, u64 address, u32 bytes) {
+    u8 mark = 0;
+    for (u32 i = 0; i < bytes && !mark; i++) {
+        u8 shadow = shadow_of(a->x, a->lane, address + i);
+        mark = taint_is_mark(shadow) ? shadow : 0;
+    }
+    if (mark) taint_decides(a->x, mark / 2, a->o, 1u << a->lane, "prints it");
+}
+
+/* A string, up to its end. */
+static void check_text(const struct arguments *a, u64 address, u32 length) {
+    enum mem_space space = address - LOCAL_WINDOW < WINDOW_BYTES    ? SPACE_LOCAL
+                           : address - SHARED_WINDOW < WINDOW_BYTES ? SPACE_SHARED
+                                                                    : SPACE_GLOBAL;
+    u64 window = space == SPACE_LOCAL ? LOCAL_WINDOW : space == SPACE_SHARED ? SHARED_WINDOW : 0;
+    for (u32 i = 0; i <= length; i++)
+        if (!shadow_of(a->x, a->lane, address + i))
+            return taint_raw(a->x, a->o, a->lane, address + i - window, 1, space);
+    check_printed(a, address, length + 1);
+}
 
 static u64 next(struct arguments *a, u32 bytes) {
     u64 v = 0;
     a->at = (a->at + bytes - 1) & ~(u64)(bytes - 1);
     read_generic(a->x, a->lane, a->at, &v, bytes);
+    check_printed(a, a->at, bytes);
     a->at += bytes;
     return v;
 }
@@ -84,6 +117,7 @@ static const char *convert(struct arguments *a, const char *s, struct buf *out) 
         char string[1024];
         u64 p = next(a, 8);
         if (!p || !read_text(a->x, a->lane, p, string, sizeof string)) strcpy(string, "(null)");
+        else check_text(a, p, (u32)strlen(string));
         snprintf(spec + n, sizeof spec - n, "s");
         snprintf(text, sizeof text, spec, string);
     } else if (c && strchr("aAeEfFgG", c)) {
@@ -107,10 +141,10 @@ static const char *convert(struct arguments *a, const char *s, struct buf *out) 
     return s;
 }
 
-static u32 print(struct exec *x, u32 lane, u64 format, u64 arguments) {
+static u32 print(struct exec *x, const struct op *o, u32 lane, u64 format, u64 arguments) {
     char text[TEXT_LIMIT];
     struct sim *sim = x->worker->launch->sim;
-    struct arguments a = {x, lane, arguments};
+    struct arguments a = {x, o, lane, arguments};
     if (sim->output.size >= OUTPUT_LIMIT || !read_text(x, lane, format, text, sizeof text)) return UINT32_MAX;
     u32 values = 0;
     for (const char *s = text; *s;) {
@@ -167,12 +201,14 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
 }
 
 void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame) {
+    for (u32 w = 0; d->nrets && w < d->args[d->nargs].bytes / 4; w++)
+        taint_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
     for (u32 m = mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = argument(frame, &d->args[0], lane);
         switch ((enum builtin)d->builtin) {
         case BUILTIN_VPRINTF:
-            put_return(frame, d, lane, print(x, lane, first, argument(frame, &d->args[1], lane)));
+            put_return(frame, d, lane, print(x, o, lane, first, argument(frame, &d->args[1], lane)));
             break;
         case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
         case BUILTIN_FREE: heap_give(x, o, lane, first); break;

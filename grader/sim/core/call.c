@@ -2,6 +2,7 @@
  * contexts, so that two fragments have the same stack if they have the same context. */
 #include "grader/sim/core/core.h"
 #include "common/grow.h"
+#include "grader/sim/core/taint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,8 @@ static u32 context_find(struct worker *k, u32 parent, u32 call_op, u32 code) {
     return context_new(k, parent, call_op, code);
 }
 
-static void copy_words(unsigned char *to, const unsigned char *from, u32 bytes, u32 mask) {
+static void copy_words(struct warp *at, unsigned char *to, const unsigned char *from, u32 bytes, u32 mask) {
+    taint_copy(at, to, from, bytes, mask);
     for (u32 w = 0; w < bytes / 4; w++) {
         u32 *d = (u32 *)(to + w * 128);
         const u32 *s = (const u32 *)(from + w * 128);
@@ -82,11 +84,15 @@ static void copy_words(unsigned char *to, const unsigned char *from, u32 bytes, 
     }
 }
 
+static u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
+
 /* Other lanes may be inside the same frame: only those of the mask are zeroed. */
-static void zero_unassigned(const struct code *c, unsigned char *frame, u32 mask) {
+static void zero_unassigned(struct warp *w, const struct code *c, unsigned char *frame, u32 mask) {
     for (u32 i = 0; i < c->nzeroed; i++) {
         unsigned char *p = frame + c->zeroed[i].offset;
         u32 bytes = c->zeroed[i].bytes;
+        for (u32 part = 0; w->ntainted && part < bytes; part += 256)
+            taint_put(w, p + part, bytes == 4 ? 1 : smaller(bytes, 256) / 32, mask, NULL, 0);
         if (bytes == 4) *(u32 *)p &= ~mask;
         for (u32 l = 0; bytes > 4 && l < 32; l++)
             if (mask >> l & 1) memset(p + l * (bytes / 32), 0, bytes / 32);
@@ -100,8 +106,6 @@ static void forget_locals(struct exec *x, const struct context *at, const struct
         for (u32 l = 0; l < 32; l++) row[l] = (mask >> l & 1) ? 0 : row[l];
     }
 }
-
-static u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 /* Lanes of f call function `code`. */
 static void enter(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d, u32 code) {
@@ -119,9 +123,9 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
     unsigned char *caller = x->warp->frames + x->worker->contexts[f->context].frame;
     unsigned char *callee = x->warp->frames + x->worker->contexts[context].frame;
     for (u32 i = 0; i < d->nargs; i++)
-        copy_words(callee + c->formals[i].offset, caller + d->args[i].offset,
+        copy_words(x->warp, callee + c->formals[i].offset, caller + d->args[i].offset,
                    smaller(c->formals[i].bytes, d->args[i].bytes), f->mask);
-    zero_unassigned(c, callee, f->mask);
+    zero_unassigned(x->warp, c, callee, f->mask);
     if (c->local_bytes) forget_locals(x, &x->worker->contexts[context], c, f->mask);
     f->context = context;
     f->pc = c->first_op;
@@ -169,7 +173,7 @@ void call_return(struct exec *x, struct fragment *f) {
     u32 nargs = code->nformals - code->nrets;
     for (u32 i = 0; i < d->nrets; i++) {
         struct param_area *to = &d->args[d->nargs + i], *from = &code->formals[nargs + i];
-        copy_words(x->warp->frames + p->frame + to->offset, x->warp->frames + c->frame + from->offset,
+        copy_words(x->warp, x->warp->frames + p->frame + to->offset, x->warp->frames + c->frame + from->offset,
                    smaller(to->bytes, from->bytes), f->mask);
     }
     f->pc = c->call_op + 1;

@@ -24,6 +24,8 @@ struct sim {
     uint64_t heap_used;
     struct race_plane *planes; /* by worker, kept from launch to launch */
     unsigned nplanes;
+    struct taint_table *taint; /* taint.h: where undefined values came from; NULL = none yet */
+    uint64_t launches;
     uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
 };
 
@@ -51,6 +53,9 @@ struct warp {
     struct fragment frag[32];
     unsigned char *frames, *specials, *local;
     unsigned char *local_written; /* a byte for each of local, in the same order */
+    unsigned char *taint;         /* undefined bits, laid out as the frames: taint.h */
+    u8 *origin;                   /* where they come from, by 4 bytes of a frame */
+    u32 ntainted, taint_end;      /* slots with undefined bits; bytes of taint that were ever set */
     u64 executed;                 /* warp instructions, for the budget */
     u32 arrived[16];              /* lanes that came to each barrier by bar.arrive, until all have */
     u32 interval;                 /* between barriers of the warp, for races */
@@ -123,7 +128,9 @@ struct exec {
     struct warp *warp;
     struct block *block;
     struct worker *worker;
-    bool faulted; /* stop at the end of the segment */
+    u32 running;                 /* …for which the fast loop goes on: 0 once a load met undefined bytes */
+    const struct op *tainted_at; /* that load */
+    bool faulted;                /* stop at the end of the segment */
     bool sanitize, races_global, races_in_turn;
     /* shortcuts into launch, worker and block */
     const struct mem_desc *mems;
@@ -173,6 +180,9 @@ struct worker {
     struct mem_memo *memos;
     u64 instructions; /* warp instructions, all blocks */
     u64 turn;
+    struct taint_seen *taint;    /* by origin, what this worker saw: core/taint_report.c */
+    const struct op *taint_last; /* …the last one, and its number */
+    u8 taint_number;
     struct sim_report reports[SIM_FAULT_KINDS];
     u64 report_block[SIM_FAULT_KINDS]; /* linear block of the report kept: the lowest wins */
     enum sim_fault fault;
@@ -189,6 +199,7 @@ struct launch {
     const struct sim_launch *request;
     const struct op *ops;
     op_fn *const *lanes;
+    u64 number; /* of the device's launches */
     u64 nblocks;
     const u64 *chosen; /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
     u32 nchosen;
@@ -244,6 +255,11 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);
 /* core/report.c: notes a fault or finding at an op. `text` says the rest. */
 void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* The same in two steps: what is to be said, and noting it. */
+void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault, const struct op *o, unsigned lane,
+                   u64 address, const char *format, ...) __attribute__((format(printf, 7, 8)));
+void core_report(struct exec *x, const struct sim_report *r);
 
 /* Sorted by block: the reports of all workers into the result. */
 void core_collect_reports(struct launch *l, struct sim_result *out);

@@ -53,6 +53,7 @@ static void worker_close(struct worker *k) {
     free(k->segment_runs);
     free(k->stats);
     free(k->memos);
+    free(k->taint);
 }
 
 static void note_fault(struct worker *k, u64 linear) {
@@ -202,6 +203,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     const struct sim_module *m = r->kernel->module;
     *l = (struct launch){
         .sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
+    l->number = ++s->launches;
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
     l->hostile = s->options.hostile_schedule;
     l->nthreads = r->block[0] * r->block[1] * r->block[2];

@@ -3,13 +3,19 @@
  * A rendezvous needs all live lanes that the member mask names; they may come from different places. Lanes bring their
  * values (`bring`), the result is computed over all of them, and each fragment takes its part (`deliver`). The usual
  * case, one fragment that holds all members, takes the same three steps without waiting. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/taint.h"
+
+#include <string.h>
 
 struct exchange {
     u64 a[32];
     u32 b[32], c[32];
     u64 result[32];
     u32 truth; /* the predicate result, by lane */
+    /* undefined bits of a and of the result; lanes whose b or c, whose predicate result is undefined: core/taint.h */
+    u64 taint[32], result_taint[32];
+    u32 astray, truth_taint;
+    u8 origin, from[32]; /* from: the lane that each gets a shuffled value of */
 };
 
 static unsigned char *resolve(const struct exec *x, const struct warp *w, const struct fragment *f, ref r) {
@@ -23,11 +29,32 @@ static const struct rendezvous_desc *desc_of(const struct exec *x, const struct 
     return &x->worker->launch->module->rendezvous[o->aux];
 }
 
+static u64 lane_taint(const struct warp *w, const void *slot, ref r, u32 bytes, u64 out[32], struct exchange *e) {
+    u8 origin = r != REF_NONE && ref_base(r) == BASE_FRAME ? *taint_origin(w, slot) : 0;
+    memset(out, 0, 32 * sizeof *out);
+    if (origin) e->origin = origin;
+    return origin ? taint_get(w, slot, bytes, out) : 0;
+}
+
+static void bring_taint(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e,
+                        u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct rendezvous_desc *d = desc_of(x, o);
+    u32 bytes = d->kind == RENDEZVOUS_VOTE ? 1 : d->wide ? 8 : 4;
+    u64 bits[32];
+    lane_taint(w, resolve(x, w, f, o->src[0]), o->src[0], bytes, bits, e);
+    for (u32 l = 0; l < 32; l++)
+        if (lanes >> l & 1) e->taint[l] = bits[l];
+    for (u32 i = 1; d->kind == RENDEZVOUS_SHFL && i < 3; i++)
+        e->astray |= lanes & (u32)lane_taint(w, resolve(x, w, f, o->src[i]), o->src[i], 4, bits, e);
+}
+
 static void bring(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     if (d->kind == RENDEZVOUS_SYNC || d->kind == RENDEZVOUS_ELECT) return;
     const void *a = resolve(x, w, f, o->src[0]);
+    if (w->ntainted) bring_taint(x, w, f, e, lanes);
     u32 p = d->kind == RENDEZVOUS_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
     for (u32 l = 0; l < 32; l++) {
         u64 v = d->kind == RENDEZVOUS_VOTE ? p >> l & 1 : d->wide ? ((const u64 *)a)[l] : ((const u32 *)a)[l];
@@ -56,6 +83,7 @@ static u32 shuffle(struct exchange *e, u8 mode, u32 lanes) {
         else j = (l & segment) | (b & ~segment), in = j <= most;
         if (!in) j = l;
         e->result[l] = e->a[j & 31];
+        e->from[l] = (u8)(j & 31);
         e->truth |= (u32)in << l;
         strangers |= (lanes >> (j & 31) & 1) ? 0 : 1u << l;
     }
@@ -107,6 +135,29 @@ static void elect(struct exchange *e, u32 lanes) {
     for (u32 l = 0; l < 32; l++) e->result[l] = chosen;
 }
 
+/* A vote is undefined unless a defined lane decides it. */
+static void taint_vote(struct exchange *e, u8 mode, u32 lanes) {
+    u32 open = 0, yes = 0;
+    for (u32 l = 0; l < 32; l++) open |= (e->taint[l] ? 1u : 0) << l, yes |= (u32)(e->a[l] & 1) << l;
+    open &= lanes;
+    bool some = yes & lanes & ~open, none = ~yes & lanes & ~open;
+    bool decided = mode == 0 ? none : mode == 1 ? some : some && none;
+    e->truth_taint = open && !decided ? lanes : 0;
+    for (u32 l = 0; l < 32; l++) e->result_taint[l] = open;
+}
+
+static void taint_exchange(const struct rendezvous_desc *d, struct exchange *e, u32 lanes) {
+    u64 all = 0;
+    if (d->kind == RENDEZVOUS_VOTE) return taint_vote(e, d->mode, lanes);
+    for (u32 l = 0; l < 32; l++) all |= lanes >> l & 1 ? e->taint[l] : 0;
+    bool bitwise = d->kind == RENDEZVOUS_REDUX && d->mode > 2;
+    for (u32 l = 0; l < 32; l++)
+        e->result_taint[l] = d->kind == RENDEZVOUS_SHFL ? (e->astray >> l & 1 ? ~0ull : e->taint[e->from[l]])
+                             : bitwise                  ? all
+                                                        : (all ? ~0ull : 0);
+    e->truth_taint = d->kind == RENDEZVOUS_SHFL ? e->astray : all ? lanes : 0;
+}
+
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
     const struct rendezvous_desc *d = desc_of(x, o);
     u32 strangers = 0;
@@ -120,18 +171,32 @@ static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 
     case RENDEZVOUS_ELECT: elect(e, lanes); break;
     case RENDEZVOUS_SYNC: break;
     }
+    if (e->origin) taint_exchange(d, e, lanes);
     if (strangers)
         core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(strangers), 0,
                    "shuffles from a lane that takes no part: the value is undefined");
 }
 
+static void deliver_taint(const struct exec *x, struct warp *w, const struct fragment *f, const struct exchange *e,
+                          u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct rendezvous_desc *d = desc_of(x, o);
+    bool predicate = d->kind == RENDEZVOUS_VOTE && d->mode != 3;
+    u64 truth[32];
+    for (u32 l = 0; l < 32; l++) truth[l] = e->truth_taint >> l & 1;
+    if (d->second != REF_NONE) taint_put(w, resolve(x, w, f, d->second), 1, lanes, truth, e->origin);
+    if (o->dst == REF_NONE) return;
+    taint_put(w, resolve(x, w, f, o->dst), predicate ? 1 : 4, lanes, predicate ? truth : e->result_taint, e->origin);
+}
+
 static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | (value & lanes); }
 
-static void deliver(const struct exec *x, const struct warp *w, const struct fragment *f, const struct exchange *e,
+static void deliver(const struct exec *x, struct warp *w, const struct fragment *f, const struct exchange *e,
                     u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     if (d->kind == RENDEZVOUS_SYNC) return;
+    if (w->ntainted) deliver_taint(x, w, f, e, lanes);
     if (d->second != REF_NONE) put_mask((u32 *)resolve(x, w, f, d->second), e->truth, lanes);
     if (o->dst == REF_NONE) return;
     u32 *dst = (u32 *)resolve(x, w, f, o->dst);

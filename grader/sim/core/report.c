@@ -42,26 +42,55 @@ static void write_text(struct sim_report *r, const char *what) {
              r->block[0], r->block[1], r->block[2], r->thread[0], r->thread[1], r->thread[2], what);
 }
 
-void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
-                const char *format, ...) {
-    struct worker *k = x->worker;
-    struct sim_report *r = &k->reports[fault];
-    if (is_fatal(fault) && !x->faulted) {
-        x->faulted = true;
-        k->fault = fault;
-    }
-    r->count++;
-    if (x->block->linear >= k->report_block[fault]) return;
-    k->report_block[fault] = x->block->linear;
+static void describe(const struct exec *x, struct sim_report *r, enum sim_fault fault, const struct op *o,
+                     unsigned lane, u64 address, const char *format, va_list ap) {
     char what[448];
-    va_list ap;
-    va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
-    va_end(ap);
-    r->fault = fault;
-    r->address = address;
+    *r = (struct sim_report){.fault = fault, .address = address};
     set_place(r, x, o, lane);
     write_text(r, what);
+}
+
+void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault, const struct op *o, unsigned lane,
+                   u64 address, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    describe(x, r, fault, o, lane, address, format, ap);
+    va_end(ap);
+}
+
+/* Counted; true if it is the one to keep. */
+static bool is_first(struct exec *x, enum sim_fault fault) {
+    struct worker *k = x->worker;
+    k->reports[fault].count++;
+    if (x->block->linear >= k->report_block[fault]) return false;
+    k->report_block[fault] = x->block->linear;
+    return true;
+}
+
+static void keep(struct worker *k, const struct sim_report *r) {
+    u64 count = k->reports[r->fault].count;
+    k->reports[r->fault] = *r;
+    k->reports[r->fault].count = count;
+}
+
+void core_report(struct exec *x, const struct sim_report *r) {
+    if (is_first(x, r->fault)) keep(x->worker, r);
+}
+
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
+                const char *format, ...) {
+    struct sim_report r;
+    va_list ap;
+    if (is_fatal(fault) && !x->faulted) {
+        x->faulted = true;
+        x->worker->fault = fault;
+    }
+    if (!is_first(x, fault)) return;
+    va_start(ap, format);
+    describe(x, &r, fault, o, lane, address, format, ap);
+    va_end(ap);
+    keep(x->worker, &r);
 }
 
 /* ---- of all workers ---- */

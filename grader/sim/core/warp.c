@@ -2,15 +2,16 @@
 #include "grader/sim/core/core.h"
 #include "common/clock.h"
 #include "grader/sim/core/place.h"
+#include "grader/sim/core/taint.h"
 
 static inline u32 guard_mask(const struct exec *x, const struct op *o) {
     return *(const u32 *)operand_at(x, o->guard) ^ o->flip;
 }
 
 /* Straight-line code up to the control op of the segment, which is returned. */
-static inline const struct op *run_segment(struct exec *x, const struct op *o, u32 active) {
+static inline const struct op *run_segment(struct exec *x, const struct op *o) {
     for (; o->kind == OP_LANES; o++) {
-        u32 mask = active & guard_mask(x, o);
+        u32 mask = x->running & guard_mask(x, o);
         if (mask) o->run(x, o, mask);
     }
     return o;
@@ -50,7 +51,7 @@ static bool over_budget(struct exec *x, const struct op *o) {
 
 static void take_place(struct exec *x, const struct fragment *f) {
     const struct context *c = &x->worker->contexts[f->context];
-    x->active = f->mask;
+    x->active = x->running = f->mask;
     x->base[BASE_FRAME] = x->warp->frames + c->frame;
     x->local_base = c->local;
 }
@@ -151,7 +152,10 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         take_place(x, f);
         if (__builtin_expect(x->trace != NULL, false))
             trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
-        const struct op *o = run_segment(x, ops + f->pc, f->mask);
+        const struct op *o = ops + f->pc;
+        if (__builtin_expect(w->ntainted, false)) x->running = 0, x->tainted_at = o - 1;
+        o = run_segment(x, o);
+        if (__builtin_expect(!x->running, false)) o = taint_segment(x, f->mask);
         count_segment(x, w, f, f->pc);
         bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;
         bool over = again && over_budget(x, o);

@@ -1,6 +1,7 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/code/async.h"
+#include "grader/sim/core/taint.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -16,12 +17,17 @@ static const struct mem_desc byte_access = {
  * the load that follows runs for those. */
 
 static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from, u32 n, u32 lane) {
-    unsigned char bytes[16] = {0};
+    unsigned char bytes[16] = {0}, shadow[8 + 16 + 8];
+    bool whole = true;
+    memset(shadow, 1, sizeof shadow);
     for (u32 i = 0; i < n; i++) {
         if (!ISAFN(lane_allowed_global)(x, o, &byte_access, lane, from + i)) return;
         bytes[i] = x->memory->bytes[from + i - SIM_BASE];
+        shadow[8 + i] = x->memory->written[from + i - SIM_BASE];
+        whole &= shadow[8 + i] == 1;
     }
     for (u32 e = 0; e < d->count; e++) memcpy((u32 *)operand_at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
+    if (x->sanitize && !whole) taint_access(x, o, d, lane, from, shadow + 8, SPACE_GLOBAL);
 }
 
 void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
@@ -157,6 +163,17 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
     return NULL;
 }
 
+/* What was not written stays so. */
+static void copy_shadow(struct exec *x, const struct op *o, u64 to, unsigned char *target, const unsigned char *origin,
+                        u32 n) {
+    bool whole = true;
+    memmove(target, origin, n);
+    for (u32 i = 0; i < n; i++) whole &= target[i] == 1;
+    if (whole || o->imm != BULK_OUT) return;
+    x->memory->table[memory_find(x->memory, to, n)].initialised = false;
+    x->memory->marked = true;
+}
+
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 to = ((const u64 *)operand_at(x, o->src[0]))[lane], from = ((const u64 *)operand_at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
@@ -171,7 +188,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     unsigned char *origin = bulk_range(x, o, o->imm != BULK_IN, from, n, lane, &origin_written);
     if (!target || !origin || !n) return;
     memmove(target, origin, n);
-    if (x->sanitize) memmove(target_written, origin_written, n); /* what was not written stays so */
+    if (x->sanitize) copy_shadow(x, o, to, target_written, origin_written, n);
     else if (o->imm == BULK_OUT) memset(target_written, 1, n);
     if (o->src[3] == REF_NONE) return;
     u64 *place = barrier_at(x, o, o->src[3], lane, false);

@@ -5,6 +5,7 @@
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_half.h"
 #include "grader/sim/code/matrix.h"
+#include "grader/sim/core/taint.h"
 
 #include <string.h>
 
@@ -74,6 +75,8 @@ static s32 integer_of(u8 type, u64 v) {
     }
 GATHER(gather_numbers, f64, number_of)
 GATHER(gather_integers, s32, integer_of)
+static u8 any_bit(u8 type, u64 v) { return (void)type, v != 0; }
+GATHER(gather_taint, u8, any_bit)
 #undef GATHER
 
 static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, f64 number,
@@ -140,6 +143,50 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     scatter(x, m, NULL, d);
 }
 
+/* ---- undefined elements (core/taint.h): those of a row of a, of a column of b, or of c make those of d ---- */
+
+/* A matrix whose registers can be looked at in the shadow; *origin: of what is undefined in one of [from, to). */
+static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_desc *m, u32 from, u32 to, u8 *origin) {
+    struct matrix_desc moved = *m;
+    *origin = 0;
+    for (u32 which = from; which < to; which++)
+        for (u32 reg = 0; reg < m->of[which].count; reg++) {
+            ref r = m->of[which].reg[reg];
+            if (!*origin) *origin = taint_ref(x, r);
+            moved.of[which].reg[reg] = taint_source(r);
+        }
+    return moved;
+}
+
+static void taint_elements(struct exec *x, const struct matrix_desc *m, u8 *d) {
+    static _Thread_local u8 a[MOST_A], b[MOST_A];
+    struct taint_bases saved = taint_enter(x);
+    gather_taint(x, m, MATRIX_A, m->k, a);
+    gather_taint(x, m, MATRIX_B, m->n, b);
+    gather_taint(x, m, MATRIX_C, m->n, d);
+    taint_leave(x, &saved);
+    for (u32 row = 0; row < m->m; row++)
+        for (u32 k = 0; k < m->k; k++)
+            for (u32 n = 0; n < m->n; n++) d[row * m->n + n] |= a[row * m->k + k] | b[k * m->n + n];
+}
+
+static void taint_product(struct exec *x, const struct matrix_desc *m) {
+    u8 origin, d[MOST_C] = {0};
+    struct matrix_desc moved = in_shadow(x, m, MATRIX_A, MATRIX_D, &origin);
+    const struct matrix_operand *p = &m->of[MATRIX_D];
+    u32 per = p->type == MATRIX_F16 ? 2 : 1, row, column;
+    if (origin) taint_elements(x, &moved, d);
+    for (u32 reg = 0; reg < p->count; reg++) {
+        u64 bits[32] = {0};
+        for (u32 lane = 0; lane < 32; lane++)
+            for (u32 e = 0; e < per; e++) {
+                place_of(m, MATRIX_D, lane, reg, e, &row, &column);
+                bits[lane] |= !d[row * m->n + column] ? 0 : per == 2 ? 0xffffull << 16 * e : ~0ull;
+            }
+        taint_set(x, p->reg[reg], p->type == MATRIX_F64 ? 8 : 4, ~0u, bits, origin);
+    }
+}
+
 /* False, with a report, where lanes are missing. */
 static bool whole_warp(struct exec *x, const struct op *o, u32 mask) {
     if (mask != ~0u)
@@ -156,6 +203,7 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!whole_warp(x, o, mask)) return;
+    if (x->warp->ntainted) taint_product(x, m);
     if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
     else multiply_integers(x, m);
 }
@@ -197,16 +245,8 @@ static void exchange(struct exec *x, const struct matrix_desc *m, bool to_fragme
         for (u32 w = 0; w < 4; w++)
             memcpy((u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, &whole[lane / 8][lane % 8][2 * w], 4);
 }
-void ISAFN(op_matrixfragments)(struct exec *x, const struct op *o, u32 mask) {
-    if (whole_warp(x, o, mask)) exchange(x, desc_of(x, o), true);
-}
-void ISAFN(op_matrixrows)(struct exec *x, const struct op *o, u32 mask) {
-    if (whole_warp(x, o, mask)) exchange(x, desc_of(x, o), false);
-}
 
-void ISAFN(op_movmatrix)(struct exec *x, const struct op *o, u32 mask) {
-    const struct matrix_desc *m = desc_of(x, o);
-    if (!whole_warp(x, o, mask)) return;
+static void move_words(struct exec *x, const struct matrix_desc *m) {
     u32 from[32], *to = operand_at(x, m->of[MATRIX_D].reg[0]);
     memcpy(from, operand_at(x, m->of[MATRIX_A].reg[0]), sizeof from);
     for (u32 lane = 0; lane < 32; lane++) {
@@ -215,4 +255,34 @@ void ISAFN(op_movmatrix)(struct exec *x, const struct op *o, u32 mask) {
             v |= (from[(lane % 4 * 2 + h) * 4 + lane / 8] >> 16 * (lane / 4 % 2) & 0xffff) << 16 * h;
         to[lane] = v;
     }
+}
+
+static void to_fragments(struct exec *x, const struct matrix_desc *m) { exchange(x, m, true); }
+static void to_rows(struct exec *x, const struct matrix_desc *m) { exchange(x, m, false); }
+
+/* What moves elements moves their undefined bits the same way. */
+static void move_elements(struct exec *x, const struct op *o, u32 mask, u32 from, u32 to,
+                          void (*move)(struct exec *x, const struct matrix_desc *m)) {
+    const struct matrix_desc *m = desc_of(x, o);
+    u8 origin;
+    if (!whole_warp(x, o, mask)) return;
+    move(x, m);
+    if (!x->warp->ntainted) return;
+    struct matrix_desc moved = in_shadow(x, m, from, from + 1, &origin);
+    struct taint_bases saved = taint_enter(x);
+    move(x, &moved);
+    taint_leave(x, &saved);
+    for (u32 reg = 0; reg < 4; reg++)
+        if (reg < (to == MATRIX_A ? 4 : move == move_words ? 1u : m->k))
+            taint_refresh(x->warp, operand_at(x, m->of[to].reg[reg]), 4, origin);
+}
+
+void ISAFN(op_matrixfragments)(struct exec *x, const struct op *o, u32 mask) {
+    move_elements(x, o, mask, MATRIX_A, MATRIX_D, to_fragments);
+}
+void ISAFN(op_matrixrows)(struct exec *x, const struct op *o, u32 mask) {
+    move_elements(x, o, mask, MATRIX_D, MATRIX_A, to_rows);
+}
+void ISAFN(op_movmatrix)(struct exec *x, const struct op *o, u32 mask) {
+    move_elements(x, o, mask, MATRIX_A, MATRIX_D, move_words);
 }

@@ -1,5 +1,6 @@
 /* lanes_mem.h — what loads, stores and atomics share, whatever the memory: lanes_mem.c says how they work. */
 #pragma once
+#include "grader/sim/core/taint.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/insn/lanes.h"
 
@@ -51,33 +52,7 @@ static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space,
     return true;
 }
 
-/* ---- which bytes were written ---- */
-
-/* Bytes of the shadow, [from, from + n) of an access, that decide whether an element was written. */
-struct stretch {
-    s32 from;
-    u32 n;
-};
-
-/* An element counts as written if any of its bytes is: structures have padding. They are copied with all of it, in vectors of
- * any type: one whose values are only stored counts as a whole, and bytes and halves with the 8 bytes around them. */
-static inline struct stretch stretch_of(const struct mem_desc *d, u32 element, u64 address) {
-    u32 at = element * d->width;
-    if (!(d->copied >> element & 1)) return (struct stretch){(s32)at, d->width};
-    if (d->width >= 4) return (struct stretch){0, access_span(d)};
-    return (struct stretch){(s32)at - (s32)((address + at) & 7), 8};
-}
-
-/* The first element of which nothing was written, or -1. `w`: shadow of the access. */
-static inline int raw_element(const struct mem_desc *d, const unsigned char *w, u64 address) {
-    for (u32 e = 0; e < d->count; e++) {
-        struct stretch s = stretch_of(d, e, address);
-        unsigned char any = 0;
-        for (u32 i = 0; i < s.n; i++) any |= w[s.from + (s32)i];
-        if (!any) return (int)e;
-    }
-    return -1;
-}
+/* ---- which bytes were written: marks of undefined values are even (core/taint.h) ---- */
 
 static inline bool all_written(const unsigned char *w, u32 n) {
     unsigned char all = 1;

@@ -34,16 +34,9 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
     return true;
 }
 
-static void unwritten(struct exec *x, const struct op *o, unsigned lane, u64 address, u32 width) {
-    char where[256];
-    memory_describe(x->memory, address, width, where, sizeof where);
-    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
-               (unsigned long long)address, where);
-}
-
 static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
-    int e = raw_element(d, x->memory->written + (address - SIM_BASE), address);
-    if (e >= 0) unwritten(x, o, lane, address + (u32)e * d->width, d->width);
+    const unsigned char *w = x->memory->written + (address - SIM_BASE);
+    if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, address, w, SPACE_GLOBAL);
 }
 
 /* The shadow of an access that is in bounds. */
@@ -114,9 +107,10 @@ void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct 
 bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
                                 u64 address) {
     if (!lane_allowed(x, o, d, lane, address)) return false;
-    unsigned char *w = x->memory->written + (address - SIM_BASE);
-    if (x->sanitize) check_written(x, o, d, lane, address);
-    if (x->sanitize) memset(w, 1, d->width);
+    if (x->sanitize && d->verb != MEM_LOAD) {
+        check_written(x, o, d, lane, address);
+        memset(x->memory->written + (address - SIM_BASE), 1, d->width);
+    }
     if (x->races_global && d->verb != MEM_ATOM)
         ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_UPDATE);
     return true;

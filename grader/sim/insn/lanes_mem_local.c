@@ -40,18 +40,16 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
     return true;
 }
 
+/* `around`: the shadow of a lane's access in one piece, with what lies beside it. */
 static void check_written_local(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
                                 u64 offset) {
-    for (u32 e = 0; e < d->count; e++) {
-        struct stretch s = stretch_of(d, e, offset);
-        unsigned char any = 0;
-        for (u32 i = 0; i < s.n; i++) any |= *local_byte(x->warp->local_written, offset + (u64)(s64)s.from + i, lane);
-        if (any) continue;
-        core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset,
-                   "reads %u bytes of local memory that nothing wrote, at offset %llu", d->width,
-                   (unsigned long long)offset + e * d->width);
-        return;
-    }
+    enum { BESIDE = 8 };
+    unsigned char around[BESIDE + 64 + BESIDE] = {0};
+    u32 span = access_span(d);
+    for (u64 i = offset < BESIDE ? BESIDE - offset : 0; i < BESIDE + span + BESIDE; i++)
+        if (offset + i - BESIDE < x->local_bytes)
+            around[i] = *local_byte(x->warp->local_written, offset + i - BESIDE, lane);
+    if (!all_written(around + BESIDE, span)) taint_access(x, o, d, lane, offset, around + BESIDE, SPACE_LOCAL);
 }
 
 static void shadow_local(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
@@ -70,8 +68,10 @@ static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u6
     if (d->width < 4 || offset % 4) return false;
     for (u32 w = 0; w < words && d->verb != MEM_LOAD; w++)
         LANES row[w * 32 + (u32)l] = (mask >> l & 1) ? 0x01010101 : row[w * 32 + (u32)l];
-    for (u32 w = 0; w < words && d->verb == MEM_LOAD; w += step)
-        LANES missing |= (row[w * 32 + (u32)l] | row[(w + step - 1) * 32 + (u32)l]) ? 0 : 1u << l;
+    for (u32 w = 0; w < words && d->verb == MEM_LOAD; w += step) LANES {
+            u32 element = row[w * 32 + (u32)l] | row[(w + step - 1) * 32 + (u32)l];
+            missing |= element && !(element & 0xfefefefe) ? 0 : 1u << l;
+        }
     return !(missing & mask);
 }
 

@@ -20,12 +20,8 @@ static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_
 
 static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
                                  u64 offset) {
-    int e = raw_element(d, x->shared_written + offset, offset);
-    char where[128];
-    if (e < 0) return;
-    place_shared(x->worker->launch, offset + (u32)e * d->width, where, sizeof where);
-    core_fault(x, SIM_FAULT_UNINITIALISED, o, lane, offset, "reads %u bytes that nothing wrote, at %s", d->width,
-               where);
+    const unsigned char *w = x->shared_written + offset;
+    if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
 }
 
 static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,

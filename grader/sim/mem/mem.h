@@ -1,8 +1,8 @@
 /* mem.h — device memory: allocations with redzones in one reserved host range, and the shadow beside it.
  *
  * Device address SIM_BASE + n is byte n of `bytes`, a range reserved without cost; pages appear when touched.
- * Whether an address may be used is decided by the allocation table alone. The shadow holds a byte for each byte, 1 =
- * written: bits would need a read-modify-write that two workers could lose. */
+ * Whether an address may be used is decided by the allocation table alone. The shadow holds a byte for each byte, by value
+ * (core/taint.h): bits would need a read-modify-write that two workers could lose. */
 #pragma once
 #include "grader/sim/sim.h"
 
@@ -24,7 +24,7 @@ struct allocation {
 
 struct memory {
     unsigned char *bytes;
-    unsigned char *written;   /* same indexing as bytes */
+    unsigned char *written;   /* same indexing as bytes: 0 no, 1 yes, else an undefined value was stored */
     struct allocation *table; /* sorted by start; freed ones stay until their place is reused */
     unsigned count, capacity;
     uint64_t limit, used, next_serial;
@@ -33,6 +33,7 @@ struct memory {
         uint64_t start, bytes;
     } shares[MEM_SHARES]; /* ranges that are pages of a memory file */
     unsigned nshares;
+    bool marked; /* undefined values were stored: the shadow may hold marks (core/taint.h) */
 };
 
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);

@@ -3,7 +3,7 @@
 
 __global__ void raw(const int *in, int *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = in[i]; // reported
+    if (i < n && in[i] == 0) out[i] = 1; // reported: it decides whether to write
 }
 
 int main() {

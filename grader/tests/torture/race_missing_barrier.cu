@@ -9,10 +9,11 @@ __global__ void reverse(int *p) {
 }
 
 int main() {
-    int *p;
+    int *p, host[128];
     CHECK(cudaMalloc(&p, 1024));
     CHECK(cudaMemset(p, 0, 1024));
     reverse<<<1, 128>>>(p);
+    CHECK(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
     SHOW(cudaDeviceSynchronize());
     return 0;
 }

@@ -1,4 +1,5 @@
-// Reads of what nothing wrote: global, shared and local memory. The program goes on; each is told once, with a count.
+// Reads of what nothing wrote: global, shared and local memory. The program goes on; each is told where the values are read
+// back, with the place of the load.
 #include "../programs/check.h"
 
 __global__ void from_global(const int *raw, int *p) { p[threadIdx.x] = raw[threadIdx.x]; } // reported
@@ -18,14 +19,17 @@ __global__ void from_local(int *p, int n) {
 }
 
 int main() {
-    int *raw, *p;
+    int *raw, *p, host[64];
     CHECK(cudaMalloc(&raw, 128));
     CHECK(cudaMalloc(&p, 256));
     CHECK(cudaMemset(p, 0, 256));
     CHECK(cudaMemset(raw, 0, 120));
     from_global<<<3, 32>>>(raw, p);
+    CHECK(cudaMemcpy(host, p, 256, cudaMemcpyDeviceToHost));
     from_shared<<<1, 32>>>(p);
+    CHECK(cudaMemcpy(host, p, 256, cudaMemcpyDeviceToHost));
     from_local<<<1, 32>>>(p, 5);
+    CHECK(cudaMemcpy(host, p, 256, cudaMemcpyDeviceToHost));
     SHOW(cudaDeviceSynchronize());
     return 0;
 }

@@ -50,7 +50,9 @@ __global__ void tail(char *p, const char *q) { p[threadIdx.x] = q[threadIdx.x]; 
 int main() {
     char *p;
     CHECK(cudaMalloc(&p, 1 << 16));
+    static char host[1 << 16];
     auto at = [&](int i) { return p + i * 512; };
+    auto back = [&](int i) { CHECK(cudaMemcpy(host, at(i), 512, cudaMemcpyDeviceToHost)); };
     set<<<1, 32>>>((word_and_byte *)at(0), (double_and_byte *)at(1), (three *)at(2), (byte_and_double *)at(3));
     copy<<<1, 32>>>((word_and_byte *)at(4), (word_and_byte *)at(0));
     copy<<<1, 32>>>((double_and_byte *)at(5), (double_and_byte *)at(1));
@@ -58,14 +60,20 @@ int main() {
     copy<<<1, 32>>>((byte_and_double *)at(7), (byte_and_double *)at(3));
     in_shared<<<1, 32>>>((three *)at(8));
     in_local<<<1, 32>>>((three *)at(9), 8, 3);
+    CHECK(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost)); // padding and what nothing wrote: silent
     SHOW(cudaDeviceSynchronize());
     some<<<1, 32>>>((float4 *)at(10));
     use<<<1, 32>>>((float4 *)at(10), (float *)at(11));
+    back(11);
     use_shared<<<1, 32>>>((float *)at(12));
+    back(12);
     use_local<<<1, 32>>>((float *)at(13), 8, 3);
+    back(13);
     nothing<<<1, 32>>>((three *)at(14), (three *)at(15));
+    back(14);
     CHECK(cudaMemset(at(16), 1, 31));
     tail<<<1, 32>>>(at(17), at(16));
+    back(17);
     SHOW(cudaDeviceSynchronize());
     return 0;
 }

@@ -1,0 +1,89 @@
+/* taint.h — values that came from a read of what nothing wrote: followed through registers and memory, and told where they
+ * decide something.
+ *
+ * Theory of operation. Compilers load what they then do not use: both sides of a condition, the elements of a vector, a
+ * structure's padding. So a load of bytes that nothing wrote is no fault; its value is *undefined*, and that is told where
+ * it decides: an address, a branch, what an atomic leaves, a member mask, text that is printed, memory that is read back.
+ *
+ * Registers have a shadow of the frames' layout (`warp.taint`): a bit that is set is an undefined bit of the register in
+ * that place. A byte for each 4 of a frame (`warp.origin`) says where the undefined bits of the slot that begins there come
+ * from, 0 = all are defined. A warp without any runs as if this were not here. A load that finds undefined bytes marks its
+ * registers and ends the fast loop over the segment (`exec.running`); from there on segments go through taint_segment
+ * (taint_run.c), until no slot of the warp has such a bit left. There, each op's result is undefined where what it is made
+ * from is (taint_ops.c): bit by bit for what moves bits, lane by lane for arithmetic, and not at all where the defined
+ * operands decide alone (selp, and, or). What moves bits is its own rule: it is run once more, on the shadow.
+ *
+ * Memory's shadow holds, by byte: 0 nothing wrote it, 1 written, else a *mark*: an undefined value was stored, 2 × its
+ * origin. Marks are even, so that whoever asks by `&` for written bytes does not get them. An origin is a load; the device
+ * keeps what is to be said of each (`taint_table`): the lowest block's first such read. */
+#pragma once
+#include "grader/sim/core/core.h"
+
+enum { TAINT_ORIGINS = 127 /* from 1; the last stands for all that come later */ };
+
+static inline bool taint_is_mark(unsigned char shadow) { return shadow > 1; }
+
+/* ---- memory (taint_memory.c) ---- */
+
+/* A lane accesses bytes of which not all are written. `shadow`: of the access, with 8 bytes readable on both sides. A load's
+ * registers are marked; an atomic is reported, since it decides at once. */
+void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address,
+                  const unsigned char *shadow, enum mem_space space);
+/* A store has run: its undefined bytes are marked in memory. */
+void taint_store(struct exec *x, const struct op *o, u32 mask);
+
+/* ---- registers (taint.c); slots are named by where they lie in the warp's frames ---- */
+
+static inline unsigned char *taint_of(const struct warp *w, const void *slot) {
+    return w->taint + ((const unsigned char *)slot - w->frames);
+}
+static inline u8 *taint_origin(const struct warp *w, const void *slot) {
+    return &w->origin[((const unsigned char *)slot - w->frames) / 4];
+}
+/* The origin of what is undefined in an operand's slot, 0 = nothing. */
+static inline u8 taint_ref(const struct exec *x, ref r) {
+    return r == REF_NONE || ref_base(r) != BASE_FRAME ? 0 : *taint_origin(x->warp, operand_at(x, r));
+}
+/* The undefined bits by lane of a slot of `bytes` a lane (1: a predicate); returns the lanes that have some. */
+u32 taint_get(const struct warp *w, const void *slot, u32 bytes, u64 out[32]);
+/* The same of an operand, which may be no register. */
+u32 taint_bits(const struct exec *x, ref r, u32 bytes, u64 out[32]);
+u32 taint_lanes(const struct exec *x, ref r, u32 bytes);
+/* Sets them for the lanes of the mask; NULL: all defined. */
+void taint_put(struct warp *w, void *slot, u32 bytes, u32 mask, const u64 *undefined, u8 origin);
+static inline void taint_set(const struct exec *x, ref r, u32 bytes, u32 mask, const u64 *undefined, u8 origin) {
+    if (r != REF_NONE && ref_base(r) == BASE_FRAME)
+        taint_put(x->warp, operand_at(x, r), bytes, mask, undefined, origin);
+}
+/* After the shadow was written to by other means. */
+void taint_refresh(struct warp *w, void *slot, u32 bytes, u8 origin);
+void taint_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask);
+void taint_forget(struct warp *w); /* a block starts */
+
+/* Runs `with` as if the shadow were the registers: sources that are none are 0. Those of an op are renamed by taint_source. */
+struct taint_bases {
+    unsigned char *base[BASES];
+};
+struct taint_bases taint_enter(struct exec *x);
+void taint_leave(struct exec *x, const struct taint_bases *saved);
+static inline ref taint_source(ref r) { return r == REF_NONE || ref_base(r) == BASE_FRAME ? r : REF(BASE_CONST, 0); }
+
+/* ---- origins and reports (taint_report.c) ---- */
+
+struct taint_table;
+u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
+/* Told at `o`, which `does` ("uses it as an address"): once for each of the lanes. */
+void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, const char *does);
+/* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as defined from then on. */
+void taint_check(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask, const char *does);
+/* An access that decides at once, of what nothing wrote. */
+void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
+void taint_close(struct sim *s);
+void taint_unload(struct sim *s, const struct sim_module *m); /* its ops go */
+
+/* ---- a tainted warp (taint_run.c, taint_ops.c) ---- */
+
+/* Runs the segment on from after x->tainted_at, and looks at what its control op decides by; returns that. */
+const struct op *taint_segment(struct exec *x, u32 active);
+/* The result of an op that is a function of its operands, by lane. */
+void taint_lane_op(struct exec *x, const struct op *o, u32 mask, u32 guessed);

@@ -1,0 +1,116 @@
+/* taint_memory.c — undefined values between registers and memory. See taint.h.
+ *
+ * A load is judged by the element: of a structure's padding some bytes of an element are often missing, which makes the
+ * element no less defined. Structures are also copied with all of it, in vectors of any type: of one whose values are only
+ * stored the whole counts, and of bytes and halves the 8 bytes around them. Marks, however, count by the byte. */
+#include "grader/sim/core/taint.h"
+
+#include <string.h>
+
+static u64 ones(u32 bytes) { return bytes >= 8 ? ~0ull : (1ull << 8 * bytes) - 1; }
+
+/* Whether anything was written of the bytes that decide about an element. */
+static bool any_written(const struct mem_desc *d, u32 element, u64 address, const unsigned char *shadow) {
+    u32 at = element * d->width, n = d->width;
+    s32 from = (s32)at;
+    unsigned char any = 0;
+    if (d->copied >> element & 1) {
+        if (d->width >= 4) from = 0, n = (u32)d->width * d->count;
+        else from = (s32)at - (s32)((address + at) & 7), n = 8;
+    }
+    for (u32 i = 0; i < n; i++) any |= shadow[from + (s32)i];
+    return any;
+}
+
+/* The bits of an element that are marked; *mark: one of the marks. */
+static u64 marked_bits(const unsigned char *shadow, u32 width, u8 *mark) {
+    u64 bits = 0;
+    for (u32 i = 0; i < width; i++)
+        if (taint_is_mark(shadow[i])) bits |= 0xffull << 8 * i, *mark = shadow[i];
+    return bits;
+}
+
+static void mark_register(struct exec *x, const struct mem_desc *d, u32 element, u32 lane, u64 bits, u8 origin) {
+    u64 undefined[32];
+    bool extended = d->is_signed && bits >> (8 * d->width - 1) & 1;
+    undefined[lane] = extended ? bits | ~ones(d->width) : bits;
+    taint_set(x, d->reg[element], d->reg_bytes, 1u << lane, undefined, origin);
+}
+
+static void update(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address, u8 mark,
+                   enum mem_space space) {
+    if (d->atom == ATOM_EXCH && d->result == REF_NONE) return; /* it only writes */
+    if (mark) taint_decides(x, mark / 2, o, 1u << lane, "updates it atomically");
+    else taint_raw(x, o, lane, address, d->width, space);
+}
+
+void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address,
+                  const unsigned char *shadow, enum mem_space space) {
+    for (u32 e = 0; e < d->count; e++) {
+        u8 mark = 0;
+        u64 at = address + e * d->width, bits = marked_bits(shadow + e * d->width, d->width, &mark);
+        bool raw = !any_written(d, e, address, shadow);
+        if (!bits && !raw) continue;
+        if (d->verb != MEM_LOAD) return update(x, o, d, lane, at, mark, space);
+        u8 origin = raw ? taint_load(x, o, lane, at, d->width, space) : mark / 2;
+        mark_register(x, d, e, lane, raw ? ones(d->width) : bits, origin);
+    }
+    x->tainted_at = o;
+    x->running = 0;
+}
+
+/* ---- stores ---- */
+
+/* The shadow of a lane's access, a byte every `step`; NULL where it is out of bounds. */
+static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 lane, bool *local) {
+    if (space == SPACE_GENERIC)
+        space = at - SHARED_WINDOW < WINDOW_BYTES  ? (at -= SHARED_WINDOW, SPACE_SHARED)
+                : at - LOCAL_WINDOW < WINDOW_BYTES ? (at -= LOCAL_WINDOW, SPACE_LOCAL)
+                                                   : SPACE_GLOBAL;
+    *local = space == SPACE_LOCAL;
+    if (*local)
+        return at < x->local_bytes && span <= x->local_bytes - at
+                   ? x->warp->local_written + at / 4 * 128 + lane * 4 + at % 4
+                   : NULL;
+    if (space == SPACE_SHARED)
+        return at < x->shared_bytes && span <= x->shared_bytes - at ? x->shared_written + at : NULL;
+    int i = memory_find(x->memory, at, span);
+    if (i < 0) return NULL;
+    x->memory->table[i].initialised = false;
+    x->memory->marked = true;
+    return x->memory->written + (at - SIM_BASE);
+}
+
+struct stored {
+    u64 bits[8][32];
+    u8 origin[8];
+    u32 lanes; /* that store something undefined */
+};
+
+static void mark_lane(const struct mem_desc *d, const struct stored *s, unsigned char *w, bool local, u32 lane) {
+    u32 misplaced = local ? (u32)(uintptr_t)w % 4 : 0; /* rows of words: 128 bytes from one to the next */
+    for (u32 i = 0; i < (u32)d->width * d->count; i++) {
+        u32 e = i / d->width, at = local ? (misplaced + i) / 4 * 128 + (misplaced + i) % 4 - misplaced : i;
+        bool undefined = s->bits[e][lane] >> 8 * (i % d->width) & 0xff;
+        w[at] = undefined ? (unsigned char)(2 * s->origin[e]) : 1;
+    }
+}
+
+void taint_store(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    struct stored s = {.lanes = 0};
+    for (u32 e = 0; e < d->count; e++) {
+        s.lanes |= taint_bits(x, d->reg[e], d->reg_bytes, s.bits[e]);
+        s.origin[e] = taint_ref(x, d->reg[e]);
+    }
+    const void *base = o->src[0] == REF_NONE ? NULL : operand_at(x, o->src[0]);
+    for (u32 m = s.lanes & mask ? mask : 0; m; m &= m - 1) { /* all of them: a later lane may write what is defined */
+        u32 l = (u32)__builtin_ctz(m);
+        u64 at = !base          ? (u64)o->imm
+                 : d->address32 ? ((const u32 *)base)[l] + (u32)o->imm
+                                : ((const u64 *)base)[l] + (u64)o->imm;
+        bool local;
+        unsigned char *w = shadow_of(x, d->space, at, (u32)d->width * d->count, l, &local);
+        if (w) mark_lane(d, &s, w, local, l);
+    }
+}

@@ -1,0 +1,279 @@
+/* taint_ops.c — which bits of a result are undefined, for instructions that are a function of their operands. See taint.h.
+ *
+ * A rule for each kind of instruction, found by the row's name. RULE_ANY, the usual one, makes all of a lane's result
+ * undefined where any bit of any operand is. */
+#include "grader/sim/code/decode.h"
+#include "grader/sim/core/taint.h"
+
+#include <string.h>
+
+enum rule {
+    RULE_ANY,
+    RULE_MOVE,   /* moves bits: run on the shadow */
+    RULE_BITS,   /* bit by bit, whatever the values: not, xor */
+    RULE_AND,    /* a defined 0 decides */
+    RULE_OR,     /* a defined 1 decides */
+    RULE_SELECT, /* selp */
+    RULE_SIGN,   /* slct */
+    RULE_COMPARE,
+    RULE_CARRY,
+    RULE_HALVES, /* two halves side by side */
+    RULE_JOIN,   /* one of each operand, the first one high */
+};
+
+static const struct {
+    const char *prefix;
+    u8 rule, data; /* data: of RULE_MOVE, the operands whose bits move; the others say how */
+} rules[] = {
+    {"and.", RULE_AND, 0},     {"or.", RULE_OR, 0},        {"xor.", RULE_BITS, 0}, {"not.", RULE_BITS, 0},
+    {"lop3", RULE_BITS, 0},    {"mov.pred", RULE_BITS, 0}, {"mov.", RULE_MOVE, 1}, {"pack.", RULE_MOVE, 3},
+    {"unpack.", RULE_MOVE, 1}, {"prmt.", RULE_MOVE, 3},    {"shf.", RULE_MOVE, 3}, {"shl.", RULE_MOVE, 1},
+    {"shr.", RULE_MOVE, 1},    {"bfe.", RULE_MOVE, 1},     {"bfi.", RULE_MOVE, 3}, {"brev.", RULE_MOVE, 1},
+    {"selp.", RULE_SELECT, 0}, {"slct.", RULE_SIGN, 0},
+};
+
+static bool is_integer(u8 type) {
+    return type == PTX_U8 || type == PTX_S8 || type == PTX_U16 || type == PTX_S16 || type == PTX_U32 ||
+           type == PTX_S32 || type == PTX_U64 || type == PTX_S64;
+}
+
+static bool starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+
+/* cvt.u64.u32 and its like: two types and nothing else. Formats held as integers have other names. */
+static bool is_resize(const struct insn_row *r) {
+    const char *n = r->name;
+    size_t first = starts(n, "cvt.") ? strcspn(n + 4, ".") : 0;
+    return first && strchr("us", n[4]) && strchr("us", n[5 + first]) && !strchr(n + 5 + first, '.') &&
+           is_integer(r->dst) && is_integer(r->src[0]);
+}
+
+static enum rule rule_of(const struct insn_row *r, u8 *data) {
+    *data = 1;
+    if (r->form == FORM_SETP) return RULE_COMPARE;
+    if (r->form == FORM_CARRY) return RULE_CARRY;
+    if (r->form == FORM_OTHER) return RULE_ANY;
+    if (is_resize(r)) return RULE_MOVE;
+    for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (starts(r->name, rules[i].prefix)) return *data = rules[i].data, (enum rule)rules[i].rule;
+    size_t n = strlen(r->name);
+    if (starts(r->name, "cvt.") && n > 6 && !strcmp(r->name + n - 6, "x2.f32") && r->dst == PTX_U32) return RULE_JOIN;
+    bool pair = strstr(r->name, "f16x2") && r->dst == PTX_U32 && r->src[0] == PTX_U32;
+    return pair ? RULE_HALVES : RULE_ANY;
+}
+
+/* ---- operands ---- */
+
+struct operand {
+    u64 undefined[32], value[32];
+    u32 lanes; /* with undefined bits */
+    u32 bytes;
+};
+
+/* Bytes of operand `i`, the result for -1, of rows that have no types. */
+static u32 other_bytes(const struct op *o, int i) {
+    static const struct {
+        const char *name;
+        u8 dst, src[3];
+    } widths[] = {{"cvta", 8, {8, 0, 0}},      {"isspacep", 1, {8, 0, 0}}, {"activemask", 4, {0, 0, 0}},
+                  {"localaddr", 8, {0, 0, 0}}, {"video", 4, {4, 4, 4}},    {"matrix.address", 8, {8, 4, 0}},
+                  {"alloca", 8, {4, 0, 0}}};
+    const char *name = insn_rows[o->row].name;
+    if (!strcmp(name, "clock")) return i < 0 ? (u32)o->imm : 0;
+    for (unsigned k = 0; k < sizeof widths / sizeof *widths; k++)
+        if (!strcmp(widths[k].name, name)) return i < 0 ? widths[k].dst : i < 3 ? widths[k].src[i] : 0;
+    return 0;
+}
+
+static u32 bytes_of(const struct op *o, int i) {
+    const struct insn_row *r = &insn_rows[o->row];
+    u8 type = i < 0 ? r->dst : r->src[i];
+    if (r->form == FORM_OTHER) return other_bytes(o, i);
+    if (r->form == FORM_CARRY && i == 3) return 1;
+    if (r->form == FORM_SETP && i >= 2) return 1;
+    return type == PTX_NO_TYPE ? 0 : decode_reg_bytes((enum ptx_type)type);
+}
+
+/* xor onto a predicate operand */
+static u32 flip_of(const struct op *o, int i) {
+    const struct insn_row *r = &insn_rows[o->row];
+    if (r->form == FORM_SETP) return (u32)o->imm;
+    return r->dst == PTX_PRED && i == 1 ? (u32)((u64)o->imm >> 32) : (u32)o->imm;
+}
+
+static void fetch(const struct exec *x, const struct op *o, int i, struct operand *out) {
+    out->bytes = o->src[i] == REF_NONE ? 0 : bytes_of(o, i);
+    out->lanes = out->bytes ? taint_bits(x, o->src[i], out->bytes, out->undefined) : 0;
+    if (!out->lanes) memset(out->undefined, 0, sizeof out->undefined);
+    memset(out->value, 0, sizeof out->value);
+    const unsigned char *p = out->bytes ? operand_at(x, o->src[i]) : NULL;
+    for (u32 l = 0; p && l < 32; l++)
+        if (out->bytes == 1) out->value[l] = (*(const u32 *)p ^ flip_of(o, i)) >> l & 1;
+        else memcpy(&out->value[l], p + l * out->bytes, out->bytes);
+}
+
+/* ---- the rules: fill `out` ---- */
+
+static void any(const struct operand a[ROW_SRC], u64 out[32]) {
+    u32 lanes = a[0].lanes | a[1].lanes | a[2].lanes | a[3].lanes;
+    for (u32 l = 0; l < 32; l++) out[l] = lanes >> l & 1 ? ~0ull : 0;
+}
+
+static void bitwise(enum rule rule, const struct operand a[ROW_SRC], u64 out[32]) {
+    for (u32 l = 0; l < 32; l++) {
+        u64 p = a[0].undefined[l], q = a[1].undefined[l], v = a[0].value[l], w = a[1].value[l];
+        out[l] = rule == RULE_AND  ? (p & (q | w)) | (q & (p | v))
+                 : rule == RULE_OR ? (p & (q | ~w)) | (q & (p | ~v))
+                                   : p | q | a[2].undefined[l];
+    }
+}
+
+static void halves(const struct operand a[ROW_SRC], u64 out[32]) {
+    for (u32 l = 0; l < 32; l++) {
+        u64 u = a[0].undefined[l] | a[1].undefined[l] | a[2].undefined[l] | a[3].undefined[l];
+        out[l] = (u & 0xffff ? 0xffff : 0) | (u >> 16 ? 0xffff0000 : 0);
+    }
+}
+
+static void join(const struct operand a[ROW_SRC], u64 out[32]) {
+    for (u32 l = 0; l < 32; l++) out[l] = (a[1].lanes >> l & 1 ? 0xffff : 0) | (a[0].lanes >> l & 1 ? 0xffff0000 : 0);
+}
+
+/* The operand that is chosen; where the choice is undefined, nothing if both are the same. */
+static void choose(const struct operand a[ROW_SRC], u32 first, u64 out[32]) {
+    for (u32 l = 0; l < 32; l++) {
+        const struct operand *chosen = first >> l & 1 ? &a[0] : &a[1];
+        bool same = a[0].value[l] == a[1].value[l] && !a[0].undefined[l] && !a[1].undefined[l];
+        out[l] = a[2].lanes >> l & 1 ? (same ? 0 : ~0ull) : chosen->undefined[l];
+    }
+}
+
+static u32 first_chosen(enum rule rule, const struct op *o, const struct operand *c) {
+    const char *name = insn_rows[o->row].name;
+    bool real = strcmp(name + strlen(name) - 3, "f32") == 0;
+    u32 first = 0;
+    for (u32 l = 0; l < 32; l++) {
+        u32 bits = (u32)c->value[l];
+        float f;
+        memcpy(&f, &bits, 4);
+        bool yes = rule == RULE_SELECT ? bits & 1 : real ? f >= 0.0f : (s32)bits >= 0;
+        first |= (u32)yes << l;
+    }
+    return first;
+}
+
+/* The op itself, on the shadow of the operands that it moves. */
+static void move(struct exec *x, const struct op *o, u8 data, const struct operand a[ROW_SRC], u64 out[32]) {
+    _Alignas(64) unsigned char how[ROW_SRC][256], result[256] = {0};
+    struct op moved = *o;
+    u32 bytes = bytes_of(o, -1), lost = 0;
+    for (u32 i = 0; i < ROW_SRC; i++) {
+        if (!a[i].bytes) continue;
+        moved.src[i] = data >> i & 1 ? taint_source(o->src[i]) : REF(BASE_BLOCK, i * 256);
+        memcpy(how[i], operand_at(x, o->src[i]), a[i].bytes * 32);
+        lost |= data >> i & 1 ? 0 : a[i].lanes;
+    }
+    moved.dst = REF(BASE_WARP, 0);
+    struct taint_bases saved = taint_enter(x);
+    x->base[BASE_BLOCK] = how[0];
+    x->base[BASE_WARP] = result;
+    moved.run(x, &moved, ~0u);
+    taint_leave(x, &saved);
+    memset(out, 0, 32 * sizeof *out);
+    for (u32 l = 0; l < 32; l++)
+        if (lost >> l & 1) out[l] = ~0ull;
+        else memcpy(&out[l], result + l * bytes, bytes);
+}
+
+/* What setp compares, before it is combined. */
+static u32 comparison(struct exec *x, const struct op *o) {
+    struct op plain = *o;
+    u32 *dst = operand_at(x, o->dst), before = *dst;
+    plain.aux = 0;
+    plain.src[3] = REF_NONE;
+    plain.run(x, &plain, ~0u);
+    u32 truth = *dst;
+    *dst = before;
+    return truth;
+}
+
+/* Of `truth how c`, where t says that truth is undefined. */
+static void combined(u32 how, u32 truth, u32 t, const struct operand *c, u64 out[32]) {
+    for (u32 l = 0; l < 32; l++) {
+        bool u = t >> l & 1, v = c->lanes >> l & 1, a = truth >> l & 1, b = c->value[l] & 1;
+        out[l] = how == 1   ? (u && (v || b)) || (v && (u || a))
+                 : how == 2 ? (u && (v || !b)) || (v && (u || !a))
+                            : u || (how && v);
+    }
+}
+
+static void compare(struct exec *x, const struct op *o, const struct operand a[ROW_SRC], u64 p[32], u64 q[32]) {
+    u32 t = a[0].lanes | a[1].lanes, truth = o->aux && a[2].lanes ? comparison(x, o) : 0;
+    combined(o->aux, truth, t, &a[2], p);
+    combined(o->aux, ~truth, t, &a[2], q);
+}
+
+/* ---- */
+
+static void carry(const struct op *o, struct operand a[ROW_SRC], u64 out[32]) {
+    const char *name = insn_rows[o->row].name;
+    if (strncmp(name + 3, "c.", 2) != 0) a[3].lanes = 0; /* addc, subc, madc take it */
+    any(a, out);
+}
+
+struct result {
+    u64 undefined[32], second[32]; /* second: q of setp, the carry flag */
+};
+
+static void judge(struct exec *x, const struct op *o, struct result *out) {
+    struct operand a[ROW_SRC];
+    u8 data;
+    enum rule rule = rule_of(&insn_rows[o->row], &data);
+    for (int i = 0; i < ROW_SRC; i++) fetch(x, o, i, &a[i]);
+    switch (rule) {
+    case RULE_ANY: any(a, out->undefined); break;
+    case RULE_MOVE: move(x, o, data, a, out->undefined); break;
+    case RULE_BITS:
+    case RULE_AND:
+    case RULE_OR: bitwise(rule, a, out->undefined); break;
+    case RULE_SELECT:
+    case RULE_SIGN: choose(a, first_chosen(rule, o, &a[2]), out->undefined); break;
+    case RULE_COMPARE: compare(x, o, a, out->undefined, out->second); break;
+    case RULE_CARRY:
+        carry(o, a, out->undefined);
+        memcpy(out->second, out->undefined, sizeof out->second);
+        break;
+    case RULE_HALVES: halves(a, out->undefined); break;
+    case RULE_JOIN: join(a, out->undefined); break;
+    }
+}
+
+static bool writes_second(const struct op *o) {
+    const struct insn_row *r = &insn_rows[o->row];
+    if (r->form == FORM_SETP) return o->src[3] != REF_NONE;
+    return r->form == FORM_CARRY && strstr(r->name, ".cc");
+}
+
+static void put_all(struct exec *x, const struct op *o, u32 mask, const struct result *r, u8 origin) {
+    u32 bytes = bytes_of(o, -1);
+    if (bytes) taint_set(x, o->dst, bytes, mask, r ? r->undefined : NULL, origin);
+    if (writes_second(o)) taint_set(x, o->src[3], 1, mask, r ? r->second : NULL, origin);
+}
+
+static u8 first_origin(const struct exec *x, const struct op *o) {
+    u8 origin = 0;
+    bool second = insn_rows[o->row].form == FORM_SETP;
+    for (u32 i = 0; i < (second ? 3u : ROW_SRC) && !origin; i++) origin = taint_ref(x, o->src[i]);
+    return origin;
+}
+
+void taint_lane_op(struct exec *x, const struct op *o, u32 mask, u32 guessed) {
+    struct result r;
+    u8 origin = first_origin(x, o);
+    if (origin && mask) judge(x, o, &r);
+    u8 guard = taint_ref(x, o->guard);
+    if (mask) o->run(x, o, mask);
+    put_all(x, o, mask, origin && mask ? &r : NULL, origin);
+    if (!guessed) return;
+    memset(&r, 0xff, sizeof r);
+    put_all(x, o, guessed, &r, guard);
+}

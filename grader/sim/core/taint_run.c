@@ -1,0 +1,198 @@
+/* taint_run.c — segments of a warp with undefined values: what each op needs to be defined, and what it does to the
+ * others. See taint.h. */
+#include "grader/sim/core/taint.h"
+
+#include <string.h>
+
+static const char as_address[] = "uses it as an address", as_guard[] = "decides by it whether to run";
+
+static const u64 all_ones[32] = {[0 ... 31] = ~0ull};
+
+static void check_guard(struct exec *x, const struct op *o, u32 active) {
+    taint_check(x, o, o->guard, 1, active, as_guard);
+}
+
+static void check_address(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
+    taint_check(x, o, o->src[0], d->address32 ? 4 : 8, mask, as_address);
+}
+
+/* ---- memory ---- */
+
+static void load(struct exec *x, const struct op *o, u32 mask, u32 guessed) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u8 guard = taint_ref(x, o->guard);
+    check_address(x, o, d, mask);
+    for (u32 e = 0; e < d->count; e++) taint_set(x, d->reg[e], d->reg_bytes, mask, NULL, 0);
+    if (mask) o->run(x, o, mask);
+    for (u32 e = 0; guessed && e < d->count; e++) taint_set(x, d->reg[e], d->reg_bytes, guessed, all_ones, guard);
+}
+
+static void store(struct exec *x, const struct op *o, u32 mask) {
+    check_address(x, o, &x->mems[o->aux], mask);
+    o->run(x, o, mask);
+    if (!x->faulted) taint_store(x, o, mask);
+}
+
+static void update(struct exec *x, const struct op *o, u32 mask) {
+    static const char does[] = "updates memory atomically with it";
+    const struct mem_desc *d = &x->mems[o->aux];
+    u32 halves = d->width == 16 ? 2 : 1, width = d->width / halves;
+    check_address(x, o, d, mask);
+    for (u32 i = 0; i < 2; i++)
+        for (u32 h = 0; d->operand[i] != REF_NONE && h < halves; h++)
+            taint_check(x, o, d->operand[i] + 256 * h, width, mask, does);
+    o->run(x, o, mask);
+    for (u32 h = 0; d->result != REF_NONE && h < halves; h++) taint_set(x, d->result + 256 * h, width, mask, NULL, 0);
+}
+
+/* A parameter of a device function lies in the frame, in words: the op is run on the shadow, too. */
+static void parameter(struct exec *x, const struct op *o, u32 mask, u32 guessed) {
+    const struct mem_desc *d = &x->mems[o->aux], *mems = x->mems;
+    struct mem_desc renamed = *d;
+    struct op moved = *o;
+    unsigned char *words = x->base[BASE_FRAME] + o->target + o->imm / 4 * 128;
+    u32 nwords = (u32)(o->imm % 4 + d->width * d->count + 3) / 4;
+    u8 origin = 0;
+    for (u32 e = 0; d->verb != MEM_LOAD && e < d->count; e++) origin = origin ? origin : taint_ref(x, d->reg[e]);
+    for (u32 i = 0; d->verb == MEM_LOAD && i < nwords; i++)
+        origin = origin ? origin : *taint_origin(x->warp, words + i * 128);
+    for (u32 e = 0; e < d->count; e++) renamed.reg[e] = taint_source(d->reg[e]);
+    o->run(x, o, mask);
+    moved.aux = 0;
+    struct taint_bases saved = taint_enter(x);
+    x->mems = &renamed;
+    moved.run(x, &moved, mask | guessed);
+    x->mems = mems;
+    taint_leave(x, &saved);
+    for (u32 e = 0; d->verb == MEM_LOAD && e < d->count; e++)
+        if (d->reg[e] != REF_NONE) taint_refresh(x->warp, operand_at(x, d->reg[e]), d->reg_bytes, origin);
+    for (u32 i = 0; d->verb != MEM_LOAD && i < nwords; i++) taint_refresh(x->warp, words + i * 128, 4, origin);
+}
+
+/* ---- what is neither ---- */
+
+static void barrier_op(struct exec *x, const struct op *o, u32 mask) {
+    taint_check(x, o, o->src[0], 8, mask, as_address);
+    o->run(x, o, mask);
+    bool predicate = o->dst != REF_NONE && o->src[2] != REF_NONE; /* a wait has a token or a parity */
+    taint_set(x, o->dst, predicate ? 1 : 8, mask, NULL, 0);
+}
+
+static void copy_part(struct exec *x, const struct op *o, u32 mask) {
+    static const char does[] = "decides by it how much to copy";
+    const struct mem_desc *d = &x->mems[o->aux];
+    taint_check(x, o, o[o->target].src[0], d->address32 ? 4 : 8, mask, as_address);
+    taint_check(x, o, o->src[1], 4, mask, does);
+    taint_check(x, o, o->src[2], 1, mask, does);
+    for (u32 e = 0; e < d->count; e++) taint_set(x, d->reg[e], d->reg_bytes, mask, NULL, 0);
+    o->run(x, o, mask);
+    taint_set(x, o->dst, 1, ~0u, NULL, 0);
+}
+
+static void copy_bulk(struct exec *x, const struct op *o, u32 mask) {
+    taint_check(x, o, o->src[0], 8, mask, as_address);
+    taint_check(x, o, o->src[1], 8, mask, as_address);
+    taint_check(x, o, o->src[2], 4, mask, "decides by it how much to copy");
+    if (o->src[3] != REF_NONE) taint_check(x, o, o->src[3], 8, mask, as_address);
+    o->run(x, o, mask);
+}
+
+static void take_stack(struct exec *x, const struct op *o, u32 mask) {
+    taint_check(x, o, o->src[0], 4, mask, "takes as many bytes of stack");
+    o->run(x, o, mask);
+    taint_set(x, o->dst, 8, mask, NULL, 0);
+}
+
+static void run_itself(struct exec *x, const struct op *o, u32 mask) { o->run(x, o, mask); }
+
+/* ---- one op ---- */
+
+/* Rows that change more than a register, or need an operand to be defined: only where their guard is. */
+static const struct {
+    const char *name;
+    void (*run)(struct exec *x, const struct op *o, u32 mask);
+} specials[] = {
+    {"st", store},
+    {"atom", update},
+    {"mbarrier", barrier_op},
+    {"cp.async", copy_part},
+    {"cp.async.bulk", copy_bulk},
+    {"alloca", take_stack},
+    {"mma", run_itself}, /* these see to their registers: insn/lanes_matrix.c */
+    {"matrix.fragments", run_itself},
+    {"matrix.rows", run_itself},
+    {"movmatrix", run_itself},
+};
+
+static u32 guard_mask(const struct exec *x, const struct op *o) {
+    return *(const u32 *)operand_at(x, o->guard) ^ o->flip;
+}
+
+static bool run_special(struct exec *x, const struct op *o, u32 active) {
+    const char *name = insn_rows[o->row].name;
+    u32 mask = active & guard_mask(x, o);
+    for (unsigned i = 0; i < sizeof specials / sizeof *specials; i++) {
+        if (strcmp(specials[i].name, name) != 0) continue;
+        check_guard(x, o, active);
+        if (mask) specials[i].run(x, o, mask);
+        return true;
+    }
+    return false;
+}
+
+static void run_op(struct exec *x, const struct op *o, u32 active) {
+    u32 mask = active & guard_mask(x, o), guessed = taint_ref(x, o->guard) ? taint_lanes(x, o->guard, 1) & active : 0;
+    const struct insn_row *r = &insn_rows[o->row];
+    if (!x->warp->ntainted) {
+        if (mask) o->run(x, o, mask);
+        return;
+    }
+    if (r->form == FORM_OTHER && run_special(x, o, active)) return;
+    if (!mask && !guessed) return;
+    if (r->form == FORM_OTHER && !strcmp(r->name, "ld")) load(x, o, mask, guessed);
+    else if (r->form == FORM_OTHER && !strncmp(r->name, "param", 5)) parameter(x, o, mask, guessed);
+    else taint_lane_op(x, o, mask, guessed);
+}
+
+/* ---- control ---- */
+
+static void check_call(struct exec *x, const struct op *o, u32 mask) {
+    const struct call_desc *d = &x->worker->launch->module->calls[o->aux];
+    static const char *const does[] = {[BUILTIN_VPRINTF] = "prints by it",
+                                       [BUILTIN_MALLOC] = "allocates as many bytes",
+                                       [BUILTIN_FREE] = "frees it",
+                                       [BUILTIN_ASSERTFAIL] = "asserts by it"};
+    if (d->callee == UINT32_MAX && !d->builtin) taint_check(x, o, d->target, 8, mask, "calls through it");
+    for (u32 i = 0; d->builtin && i < d->nargs; i++)
+        for (u32 w = 0; w < d->args[i].bytes / 4; w++)
+            taint_check(x, o, REF(BASE_FRAME, d->args[i].offset + w * 128), 4, mask, does[d->builtin]);
+}
+
+static void check_barrier(struct exec *x, const struct op *o, u32 mask) {
+    const struct bar_desc *d = &x->worker->launch->module->bars[o->aux];
+    taint_check(x, o, d->id, 4, mask, "waits at the barrier of that number");
+    taint_check(x, o, d->count, 4, mask, "waits for as many threads");
+    if (d->red) taint_check(x, o, d->source, 1, mask, "reduces it over the block");
+}
+
+static void check_control(struct exec *x, const struct op *o, u32 active) {
+    bool branches = o->kind == OP_BRA || o->kind == OP_BRX;
+    u32 mask = active & guard_mask(x, o);
+    taint_check(x, o, o->guard, 1, active, branches ? "branches on it" : as_guard);
+    switch ((enum op_kind)o->kind) {
+    case OP_BRX: taint_check(x, o, o->src[0], 4, mask, "branches on it"); break;
+    case OP_CALL: check_call(x, o, mask); break;
+    case OP_BAR: check_barrier(x, o, mask); break;
+    case OP_RENDEZVOUS:
+        taint_check(x, o, x->worker->launch->module->rendezvous[o->aux].members, 4, mask, "passes it as a member mask");
+        break;
+    default: break;
+    }
+}
+
+const struct op *taint_segment(struct exec *x, u32 active) {
+    const struct op *o = x->tainted_at + 1;
+    for (; o->kind == OP_LANES; o++) run_op(x, o, active);
+    if (x->warp->ntainted) check_control(x, o, active);
+    return o;
+}
