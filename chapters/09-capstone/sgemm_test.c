@@ -73,16 +73,16 @@ static void uses_tiles(void) {
  * fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and stored besides:
  * 1/64 of a load for k = 64.) */
 START_TEST(tiles_are_large_and_fetched_by_vectors) {
-    ex_at_most_per("thread_loads", products(), "product", 1.0 / 128 + 1.0 / 64,
+    ex_at_most_per("thread_reads", products(), "product", 1.0 / 128 + 1.0 / 64,
                    "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
-    ex_at_most_per("sectors_load", products(), "product", 0.012,
+    ex_at_most_per("sectors_read", products(), "product", 0.012,
                    "each sector that a tile of 64 or more touches is used whole");
 }
 END_TEST
 
 START_TEST(values_are_shared_in_registers) {
     uses_tiles();
-    ex_at_most_per("shared_requests_load", products() / 32, "warp-wide product", 0.0625,
+    ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.0625,
                    "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
     ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
     ex_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");
