@@ -54,6 +54,7 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     if (l->result->estimate.seconds > 0) e = l->result->estimate;
     else time_model(d, &s, &l->result->sim, &e);
     t->seconds += e.seconds, t->low += e.low, t->high += e.high;
+    t->waits |= e.waits;
     if (e.seconds <= t->longest) return;
     t->longest = e.seconds;
     time_bound_text(&e, t->bound_by, sizeof t->bound_by);
