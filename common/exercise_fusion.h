@@ -11,9 +11,9 @@ static inline double ex_fusion_factor(const struct ex_case *c, struct ex_rng *r)
 
 /* `loads` of an element are needed, and one store; nothing goes between threads. */
 static inline void ex_fusion_keeps_registers(double loads, const char *why_loads, const char *why_stores) {
-    ex_at_most_per("thread_loads", ex_elements(0), "element", loads, why_loads);
-    ex_at_most_per("thread_stores", ex_elements(0), "element", 1, why_stores);
+    ex_at_most_per("thread_reads", ex_elements(0), "element", loads, why_loads);
+    ex_at_most_per("thread_writes", ex_elements(0), "element", 1, why_stores);
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
     ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
-    ex_at_most("shared_requests", 0, "what one thread loads, changes and stores can stay in its registers");
+    ex_at_most("shared_accesses", 0, "what one thread loads, changes and stores can stay in its registers");
 }

@@ -17,12 +17,23 @@ static inline double ex_packed(const char *ideal, const char *requests, double s
     return n > 0 ? slack * ex_metric(ideal) / n : slack * 4;
 }
 
+/* Loads and stores by the figure that lessons explain; then all that reads or writes, since atomics, bulk copies, constants
+ * and copies beside the kernels have sectors, too. */
 static inline void ex_coalesced_loads(double slack, const char *reason) {
     ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack), reason);
+    ex_at_most("read_excess", slack, reason);
 }
 
 static inline void ex_coalesced_stores(double slack, const char *reason) {
     ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
+    ex_at_most("write_excess", slack, reason);
+}
+
+/* A goal or a guard: none, of whatever kind of access. */
+static inline void ex_no_bank_conflicts(const char *why_loads, const char *why_stores) {
+    ex_at_most("bank_conflicts_load", 0, why_loads);
+    ex_at_most("bank_conflicts_store", 0, why_stores);
+    ex_at_most("bank_conflicts_atomic", 0, "an atomic that stands for a load or a store waits for its bank like one");
 }
 
 /* A guard: a single block, or a few, can do all of the work with few atomics and every byte read once, and

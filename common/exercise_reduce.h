@@ -11,9 +11,10 @@ static inline size_t ex_reduce_result(const struct ex_case *c) {
 static inline double ex_reduce_bytes(const struct ex_case *c) { return 4.0 * ex_reduce_count(c); }
 static inline double ex_reduce_flops(const struct ex_case *c) { return ex_reduce_count(c); }
 
-/* One atomic for 256 elements or more. */
+/* One atomic for 256 elements or more; and no crowd of stores in place of atomics, which another kernel then reads. */
 static inline void ex_blocks_reduce_first(const char *why) {
     ex_at_most_per("atomic_operations", ex_elements(1) / 256, "256 elements", 1, why);
+    ex_at_most_per("thread_writes", ex_elements(1) / 256, "256 elements", 2, why);
 }
 
 /* The same crowd at a word in shared memory is faster, not free. To be asked together with the limit above: a version
@@ -21,8 +22,10 @@ static inline void ex_blocks_reduce_first(const char *why) {
 static inline void ex_warps_reduce_first(const char *why_atomics, const char *why_barriers) {
     ex_at_most_per("shared_atomic_operations", ex_elements(1) / 32, "warp of elements", 1, why_atomics);
     ex_at_most_per("barriers", ex_elements(1) / 256, "256 elements", 16, why_barriers);
-    ex_at_most_per("shared_requests_load", ex_elements(1) / 256, "256 elements", 20,
+    ex_at_most_per("shared_reads", ex_elements(1) / 256, "256 elements", 20,
                    "one word a warp goes through shared memory");
+    ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.25,
+                   "what is added up in global memory is read there once more");
 }
 
 /* Guards. */

@@ -89,7 +89,7 @@ static double particle_steps(void) {
 START_TEST(reads_are_coalesced) {
     ex_coalesced_loads(
         1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
-    ex_at_most_per("sectors_load", particle_steps(), "particle and step", 2.5,
+    ex_at_most_per("sectors_read", particle_steps(), "particle and step", 2.5,
                    "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
 }
 END_TEST
@@ -97,7 +97,7 @@ END_TEST
 START_TEST(writes_are_coalesced) {
     ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
                              "spread over 2048 if not");
-    ex_at_most_per("sectors_store", particle_steps(), "particle and step", 1,
+    ex_at_most_per("sectors_written", particle_steps(), "particle and step", 1,
                    "whole structures can be written in one piece, but then 64 bytes move where 16 have changed");
 }
 END_TEST

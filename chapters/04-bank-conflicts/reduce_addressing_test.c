@@ -40,8 +40,8 @@ END_TEST
 static double technique_groups(void) { return groups(&ex_current()->technique_case); }
 
 START_TEST(no_bank_conflicts) {
-    ex_at_most("bank_conflicts_load", 0, "lanes of a warp that add neighbouring elements read neighbouring banks");
-    ex_at_most("bank_conflicts_store", 0, "lanes of a warp that add neighbouring elements write neighbouring banks");
+    ex_no_bank_conflicts("lanes of a warp that add neighbouring elements read neighbouring banks",
+                         "lanes of a warp that add neighbouring elements write neighbouring banks");
 }
 END_TEST
 
@@ -55,7 +55,7 @@ END_TEST
 START_TEST(warps_stay_together) {
     ex_at_most_per("divergent_branches", technique_groups(), "group", 16,
                    "if the threads that work are neighbours, whole warps work and whole warps rest");
-    ex_at_most_per("shared_requests_load", technique_groups(), "group", 32,
+    ex_at_most_per("shared_reads", technique_groups(), "group", 32,
                    "half of the warps rest in the first round, and all but one from the third on");
 }
 END_TEST

@@ -17,8 +17,8 @@ END_TEST
 /* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole tiles as at
  * the borders. */
 START_TEST(no_bank_conflicts) {
-    ex_at_most("bank_conflicts_load", 0, "32 lanes that read 32 different banks need one pass");
-    ex_at_most("bank_conflicts_store", 0, "32 lanes that write 32 different banks need one pass");
+    ex_no_bank_conflicts("32 lanes that read 32 different banks need one pass",
+                         "32 lanes that write 32 different banks need one pass");
 }
 END_TEST
 

@@ -23,8 +23,8 @@ END_TEST
 /* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one. bank_conflicts
  * counts what is above. */
 START_TEST(no_bank_conflicts) {
-    ex_at_most("bank_conflicts_load", 0, "lanes that are served together must read different banks, or the same word");
-    ex_at_most("bank_conflicts_store", 0, "lanes that are served together must write different banks");
+    ex_no_bank_conflicts("lanes that are served together must read different banks, or the same word",
+                         "lanes that are served together must write different banks");
 }
 END_TEST
 
@@ -33,7 +33,7 @@ END_TEST
 
 /* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for one. */
 START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_requests_load", count(&ex_current()->technique_case) / 128.0, "warp of pixels", 4.5,
+    ex_at_most_per("shared_reads", count(&ex_current()->technique_case) / 128.0, "warp of pixels", 4.5,
                    "32 lanes take 32 pixels at a time, in four pieces at most");
 }
 END_TEST

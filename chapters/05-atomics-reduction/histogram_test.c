@@ -62,6 +62,8 @@ static double elements(void) { return count(&ex_current()->technique_case); }
 static void private_bins(void) {
     ex_at_most_per("atomic_operations", elements(), "element", 1.0 / 8,
                    "a block counts in shared memory and adds its 256 bins to the global ones at the end");
+    ex_at_most_per("thread_writes", elements(), "element", 1.0 / 8,
+                   "bins in global memory that a thread has for itself are written for each element, too");
 }
 
 START_TEST(blocks_count_for_themselves) { private_bins(); }

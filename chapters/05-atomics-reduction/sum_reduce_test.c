@@ -59,7 +59,9 @@ static double technique_rows(void) { return rows(&ex_current()->technique_case);
 START_TEST(warps_add_up_by_shuffles) {
     ex_at_least_per("shuffles", technique_rows(), "row", 5, "five rounds of shuffles add up 32 lanes without memory");
     ex_at_most_per("barriers", technique_rows(), "row", 16, "the warps of a block meet once, when each has its sum");
-    ex_at_most_per("shared_requests_load", technique_rows(), "row", 8, "one word a warp goes through shared memory");
+    ex_at_most_per("shared_reads", technique_rows(), "row", 10, "one word a warp goes through shared memory");
+    ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.25,
+                   "what is added up in global memory is read there once more");
 }
 END_TEST
 

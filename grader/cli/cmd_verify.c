@@ -1,13 +1,15 @@
 /* cmd_verify.c — grader verify: holds the book against its own rules.
  *
  * Skeleton: compiles, carries a TODO, and gets next to nothing: it passes no goal of the technique tests and fails no
- * guard, and the same holds for the ladder's naive version, also with idle work beside it (dilute.h). Ladder: each step compiles and is correct. Answer: AC, full
+ * guard, and the same holds for the ladder's naive version, also with idle work beside it (dilute.h) and with its traffic on
+ * other paths (cheat.h). Ladder: each step compiles and is correct. Answer: AC, full
  * technique. Mutants: each rejected, with the verdict that its first line promises ("// expect: WA", or
  * "// expect: RTE race", where the message must hold the word). Two to five steps, four mutants or more; lesson, task,
  * ladder text and three hints exist. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
+#include "grader/cli/cheat.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/dilute.h"
 #include "grader/class/grade_many.h"
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role { SKELETON, STEP, ANSWER, MUTANT, DILUTED };
+enum role { SKELETON, STEP, ANSWER, MUTANT, DILUTED, CHEAT };
 /* Points that a skeleton stays below, speed left out; steps of a ladder before the answer; mutants. */
 enum { SKELETON_LIMIT = 35, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
 
@@ -28,6 +30,7 @@ struct subject {
     char *label; /* "1-unqualified", "empty-grid.cu" */
     char *name;  /* of the file, as messages show it */
     struct buf source;
+    enum cheat_path path; /* CHEAT */
     struct result result;
 };
 
@@ -85,19 +88,43 @@ static void add_skeleton(struct checkup *c, unsigned owner) {
 }
 
 /* The baseline, or the skeleton where there is none, was added before. */
-static void add_diluted(struct checkup *c, unsigned owner) {
+static const struct subject *find_naive(const struct checkup *c, unsigned owner) {
     const struct exercise *ex = c->list[owner];
     const struct subject *naive = NULL;
-    struct buf text = {0};
-    struct err e = {0};
     for (unsigned i = 0; i < c->n; i++) {
         const struct subject *s = &c->subjects[i];
         bool chosen = ex->baseline ? s->role == STEP && !strcmp(s->label, ex->baseline) : s->role == SKELETON;
         if (c->owner[i] == owner && chosen) naive = s;
     }
+    return naive;
+}
+
+static void add_diluted(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    const struct subject *naive = find_naive(c, owner);
+    struct buf text = {0};
+    struct err e = {0};
     if (!naive) return; /* reported already */
     if (dilute_source(ex, &naive->source, &text, &e)) *add(c, owner, DILUTED, "diluted", naive->name) = text;
     else problem(c, ex, "%s", e.text);
+}
+
+static void add_cheats(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    for (unsigned path = 0; path < CHEAT_PATHS; path++) {
+        const struct subject *naive = find_naive(c, owner); /* the list may have moved */
+        struct buf text = {0};
+        struct err e = {0};
+        if (!naive) return;
+        bool applies = false, ok = cheat_source(ex, path, &naive->source, &text, &applies, &e);
+        if (!ok) problem(c, ex, "%s", e.text);
+        if (!ok || !applies) {
+            buf_free(&text);
+            continue;
+        }
+        *add(c, owner, CHEAT, cheat_name(path), naive->name) = text;
+        c->subjects[c->n - 1].path = path;
+    }
 }
 
 static void add_mutants(struct checkup *c, unsigned owner) {
@@ -157,6 +184,7 @@ static void collect(struct checkup *c, unsigned owner) {
     add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
     add_mutants(c, owner);
     add_diluted(c, owner);
+    add_cheats(c, owner);
 }
 
 /* ---- judging ---- */
@@ -203,6 +231,21 @@ static bool as_expected(const struct subject *s, const char *line) {
     return found && (!word[0] || says(&s->result, word));
 }
 
+/* Limits of one test stand next to each other. */
+static bool test_passed(const struct result *r, unsigned first, unsigned *next) {
+    bool passed = true;
+    for (*next = first; *next < r->ntechnique && !strcmp(r->technique[*next].name, r->technique[first].name); ++*next)
+        passed &= r->technique[*next].passed;
+    return passed;
+}
+
+/* The first goal that was reached; "" = none. */
+static const char *reached(const struct result *r) {
+    for (unsigned i = 0, next; i < r->ntechnique; i = next)
+        if (test_passed(r, i, &next) && !r->technique[i].guard) return r->technique[i].name;
+    return "";
+}
+
 static bool judge_mutant(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     static const char mark[] = "// expect: ";
     const char *text = buf_str(&s->source);
@@ -210,18 +253,12 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
     if (!text_starts(text, mark))
         return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
     const char *expect = text + sizeof mark - 1;
+    if (text_starts(s->label, "cheat-") && reached(&s->result)[0]) /* what no machine writes: see cheat.h */
+        return problem(c, ex, "mutant %s: reaches the goal `%s`", s->label, reached(&s->result)), false;
     if (as_expected(s, expect)) return true;
     problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect,
             verdict_code(s->result.verdict), reason(&s->result));
     return false;
-}
-
-/* Limits of one test stand next to each other. */
-static bool test_passed(const struct result *r, unsigned first, unsigned *next) {
-    bool passed = true;
-    for (*next = first; *next < r->ntechnique && !strcmp(r->technique[*next].name, r->technique[first].name); ++*next)
-        passed &= r->technique[*next].passed;
-    return passed;
 }
 
 static bool judge_diluted(struct checkup *c, const struct exercise *ex, const struct subject *s) {
@@ -237,6 +274,27 @@ static bool judge_diluted(struct checkup *c, const struct exercise *ex, const st
                     "average (%s)",
                     r->technique[i].name, r->technique[i].metric);
     return !r->checks.reached;
+}
+
+static bool path_taken(const struct result *r, enum cheat_path path) {
+    for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++)
+        if (!strcmp(sim_counter_name(i), cheat_counter(path))) return sim_counter_get(&r->counters, i) > 0;
+    return false;
+}
+
+/* The naive version by another path: correct, on that path, and without a goal; or excused. */
+static bool judge_cheat(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    const struct result *r = &s->result;
+    const char *excuse = cheat_excuse(s->path, ex->name);
+    bool correct = r->verdict == V_AC || r->verdict == V_PART, taken = correct && path_taken(r, s->path);
+    if (taken && excuse) problem(c, ex, "%s: it is excused (%s), and can be taken", s->label, excuse);
+    if (!taken && !excuse)
+        problem(c, ex, "%s: the naive version by this path is %s: %s", s->label,
+                correct ? "not on it" : verdict_code(r->verdict), correct ? cheat_counter(s->path) : reason(r));
+    if (taken && reached(r)[0])
+        problem(c, ex, "%s: the goal `%s` is reached by the naive version on another path: limit the effect", s->label,
+                reached(r));
+    return taken && !reached(r)[0];
 }
 
 /* The counters of a step that the ladder's text publishes are those that were counted. */
@@ -287,6 +345,7 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     if (correct) check_naive(c, ex, s);
     if (s->role == SKELETON && v != V_CE && v != V_IE && !points_to_a_line(&s->result))
         problem(c, ex, "what the skeleton's report finds wrong has no line");
+    if (s->role == CHEAT) return judge_cheat(c, ex, s);
     if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
     else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
@@ -300,7 +359,7 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
 static void summarise(struct checkup *c, unsigned owner, unsigned width, struct buf *out) {
     const struct exercise *ex = c->list[owner];
     const struct result *skeleton = NULL, *answer = NULL;
-    unsigned mutants = 0, killed = 0, steps = 0;
+    unsigned mutants = 0, killed = 0, steps = 0, cheats = 0, seen = 0;
     for (unsigned i = 0; i < c->n; i++) {
         const struct subject *s = &c->subjects[i];
         if (c->owner[i] != owner) continue;
@@ -308,6 +367,7 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
         if (s->role == SKELETON) skeleton = &s->result;
         if (s->role == ANSWER) answer = &s->result;
         mutants += s->role == MUTANT, killed += s->role == MUTANT && ok, steps += s->role == STEP;
+        cheats += s->role == CHEAT, seen += s->role == CHEAT && ok;
     }
     buf_printf(out, "%-*s  ", (int)width, book_id(ex));
     if (skeleton) buf_printf(out, "%-4s %5.1f  ", verdict_code(skeleton->verdict), skeleton->score);
@@ -317,7 +377,7 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
     if (answer && answer->speed.valid && answer->speed.vs_baseline > 0)
         buf_printf(out, "%7.2f x", answer->speed.vs_baseline);
     else buf_printf(out, "%9s", "-");
-    buf_printf(out, "  %5u  %4u of %u\n", steps, killed, mutants);
+    buf_printf(out, "  %5u  %4u of %-4u    %u of %u\n", steps, killed, mutants, seen, cheats);
 }
 
 static bool grade_everything(struct checkup *c, struct err *e) {
@@ -342,8 +402,8 @@ static void write_summary(struct checkup *c, struct buf *out) {
     unsigned width = 8;
     for (unsigned i = 0; c->list[i]; i++)
         if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
-    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s\n", (int)width, "exercise", "skeleton", "answer", "speedup",
-               "steps", "mutants killed");
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s  %s\n", (int)width, "exercise", "skeleton", "answer", "speedup",
+               "steps", "mutants killed", "cheats seen");
     for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
     buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
     if (!c->nproblems) return;

@@ -13,8 +13,7 @@ static const char *const type_names[] = {
 #undef X
 };
 
-/* "const float *in, int n" with types, "in, n" without. */
-static void arguments(const struct exercise *ex, bool with_types, struct buf *out) {
+void dilute_arguments(const struct exercise *ex, bool with_types, struct buf *out) {
     for (unsigned i = 0; i < ex->nargs; i++) {
         const struct ex_arg *a = &ex->args[i];
         if (i) buf_puts(out, ", ");
@@ -25,8 +24,7 @@ static void arguments(const struct exercise *ex, bool with_types, struct buf *ou
     }
 }
 
-/* "n == 131072 && ": the technique case's dimensions, as far as the entry is told. */
-static void condition(const struct exercise *ex, struct buf *out) {
+void dilute_condition(const struct exercise *ex, struct buf *out) {
     for (unsigned i = 0; i < ex->nargs; i++)
         if (ex->args[i].role == EX_SCALAR && !ex->args[i].value)
             buf_printf(out, "%s == %ld && ", ex->args[i].name, ex->technique_case.dim[ex->args[i].dim]);
@@ -42,11 +40,11 @@ bool dilute_source(const struct exercise *ex, const struct buf *naive, struct bu
     buf_printf(out, "\n#undef %s\n", entry);
     if (!file_read(path, 1 << 16, out, e)) return false;
     buf_printf(out, "\nextern \"C\" void %s(", entry);
-    arguments(ex, true, out);
+    dilute_arguments(ex, true, out);
     buf_puts(out, ") {\n    dilution_call(diluted_entry, ");
-    arguments(ex, false, out);
+    dilute_arguments(ex, false, out);
     buf_puts(out, ");\n    if (");
-    condition(ex, out);
+    dilute_condition(ex, out);
     buf_puts(out, ") dilution_run();\n}\n");
     return true;
 }

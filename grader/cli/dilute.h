@@ -7,3 +7,8 @@
 
 /* Appends the diluted version of `naive`. The idle work is done for the technique case only. False: no template. */
 bool dilute_source(const struct exercise *ex, const struct buf *naive, struct buf *out, struct err *e);
+
+/* What a wrapper of the entry is written from (cheat.c as well): "const float *in, int n" with types, "in, n" without; and
+ * "n == 131072 && true", the technique case's dimensions, as far as the entry is told. */
+void dilute_arguments(const struct exercise *ex, bool with_types, struct buf *out);
+void dilute_condition(const struct exercise *ex, struct buf *out);

@@ -182,7 +182,7 @@ static bool on_record(struct device *d, const struct control_request *q, int fd,
     if (!d->recording) return true;
     p->launches = recording_launches(d->recording);
     p->writes = recording_writes(d->recording);
-    p->copied_bytes = recording_copied(d->recording);
+    p->moves = recording_moves(d->recording);
     tell_leaks(d, p);
     return true;
 }

@@ -5,26 +5,36 @@
 
 struct metric {
     const char *name, *text;
-    double (*numerator)(const struct sim_counters *c), (*denominator)(const struct sim_counters *c);
+    double (*numerator)(const struct sim_counters *c, const struct tally *t);
+    double (*denominator)(const struct sim_counters *c, const struct tally *t);
     bool plain; /* a sum, no quotient */
     double empty;
     double (*launch)(const struct tally *t); /* of the launches, no counter */
 };
 
+/* `t` is the whole, or NULL: no line has a part in what copies and fills move. */
 #define C(name) (double)c->name
-#define COUNTER(key, merge, text) \
-    static double value_##key(const struct sim_counters *c) { return C(key); }
+#define M(name) (t ? t->name : 0)
+#define COUNTER(key, merge, text)                                                    \
+    static double value_##key(const struct sim_counters *c, const struct tally *t) { \
+        (void)t;                                                                     \
+        return C(key);                                                               \
+    }
 #include "grader/sim/count/counters.def"
 #undef COUNTER
-#define METRIC(key, num, den, none, text)                                 \
-    static double num_##key(const struct sim_counters *c) { return num; } \
-    static double den_##key(const struct sim_counters *c) {               \
-        (void)c;                                                          \
-        return den;                                                       \
+#define METRIC(key, num, den, none, text)                                          \
+    static double num_##key(const struct sim_counters *c, const struct tally *t) { \
+        (void)t;                                                                   \
+        return num;                                                                \
+    }                                                                              \
+    static double den_##key(const struct sim_counters *c, const struct tally *t) { \
+        (void)c, (void)t;                                                          \
+        return den;                                                                \
     }
 #include "grader/grade/metrics.def"
 #undef METRIC
 #undef C
+#undef M
 
 static double launch_occupancy(const struct tally *t) { return t->occupancy; }
 static double launch_count(const struct tally *t) { return t->launches; }
@@ -33,19 +43,22 @@ static double launch_threads(const struct tally *t) { return t->threads; }
 static double launch_shared(const struct tally *t) { return t->shared_bytes; }
 static double launch_registers(const struct tally *t) { return t->registers; }
 static double launch_copied(const struct tally *t) { return t->copied_bytes; }
+static double launch_filled(const struct tally *t) { return t->filled_bytes; }
 static double launch_spills(const struct tally *t) { return t->spill_bytes; }
-static double one(const struct sim_counters *c) {
-    (void)c;
+static double one(const struct sim_counters *c, const struct tally *t) {
+    (void)c, (void)t;
     return 1;
 }
 
 static const struct metric metrics[] = {
 #define C(name)                           +1
+#define M(name)                           +1
 #define IS_PLAIN(den)                     (sizeof #den == sizeof "1" && (#den)[0] == '1')
 #define METRIC(key, num, den, none, text) {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
 #include "grader/grade/metrics.def"
 #undef METRIC
 #undef C
+#undef M
 #define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
 #include "grader/sim/count/counters.def"
 #undef COUNTER
@@ -59,6 +72,7 @@ static const struct metric metrics[] = {
      launch_spills},
     {"copied_bytes", "bytes that copies moved within device memory, beside the kernels", NULL, NULL, true, 0,
      launch_copied},
+    {"filled_bytes", "bytes that fills wrote, beside the kernels", NULL, NULL, true, 0, launch_filled},
     {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0, launch_shared},
 };
 
@@ -70,15 +84,15 @@ const struct metric *metric_find(const char *name) {
 
 double metric_value(const struct metric *m, const struct tally *t) {
     if (m->launch) return m->launch(t);
-    double den = m->denominator(&t->counters);
-    return den == 0 ? m->empty : m->numerator(&t->counters) / den;
+    double den = m->denominator(&t->counters, t);
+    return den == 0 ? m->empty : m->numerator(&t->counters, t) / den;
 }
 
 /* How much of the violation is this line's; for a sum, simply its share. */
 static double blame(const struct metric *m, const struct tally_line *l, double limit, bool at_most) {
-    double num = m->numerator(&l->counters);
+    double num = m->numerator(&l->counters, NULL);
     if (m->plain) return num;
-    double excess = num - limit * m->denominator(&l->counters);
+    double excess = num - limit * m->denominator(&l->counters, NULL);
     return at_most ? excess : -excess;
 }
 

@@ -43,7 +43,8 @@ void check_plausible(struct grading *g, const struct tally *own) {
     double out = output_bytes(g->ex, c);
     /* A modelled time has an interval: an honest program must not fail by the model's own error. */
     double longest = own->high > own->seconds ? own->high : own->seconds;
-    double written = SECTOR * (double)(own->counters.sectors_store + own->counters.atomic_sectors);
+    const struct sim_counters *n = &own->counters;
+    double written = SECTOR * (double)(n->sectors_store + n->atomic_sectors + n->bulk_sectors_store);
     if (!own->launches && g->tally.launches)
         snprintf(g->implausible, sizeof g->implausible,
                  "the entry launches %u kernels at the size that is counted and none at the size that is timed",

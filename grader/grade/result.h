@@ -46,6 +46,7 @@ struct speed_result {
     const char *bound_by;
     const char *size; /* the problem that was timed: "512 x 256 x 512" */
     const char *note; /* why there is none, or what to know about it */
+    bool forfeit;     /* there is none by the submission's own doing: where speed counts, its points are lost */
 };
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */

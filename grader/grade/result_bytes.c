@@ -62,7 +62,8 @@ static void visit_missing(struct pack *p, struct missing *m) {
 
 static void visit_speed(struct pack *p, struct speed_result *s) {
     string(p, &s->kind), string(p, &s->bound_by), string(p, &s->size), string(p, &s->note);
-    NUMBER(p, s->valid), NUMBER(p, s->student_us), NUMBER(p, s->solution_us), NUMBER(p, s->baseline_us);
+    NUMBER(p, s->valid), NUMBER(p, s->forfeit), NUMBER(p, s->student_us), NUMBER(p, s->solution_us),
+        NUMBER(p, s->baseline_us);
     NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
         NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high);
 }

@@ -42,7 +42,10 @@ static void missing_speed(struct result *r, double scale) {
     double points = r->full.speed - r->got.speed;
     struct buf why = {0};
     if (!r->speed_counted || points < 1e-9) return;
-    buf_printf(&why, "%.2f of the model answer's speed, full points from %.2f", r->speed.vs_solution, SCORE_FULL_SPEED);
+    if (r->speed.forfeit) buf_printf(&why, "no time: %s", r->speed.note);
+    else
+        buf_printf(&why, "%.2f of the model answer's speed, full points from %.2f", r->speed.vs_solution,
+                   SCORE_FULL_SPEED);
     add_missing(r, points * scale, "speed", &why);
     buf_free(&why);
 }
@@ -53,7 +56,8 @@ static double sum(const struct points *p, bool with_speed) {
 
 void score_points(struct result *r, bool count_modelled) {
     r->full = (struct points){r->ex->points.correctness, r->ex->points.technique, r->ex->points.speed};
-    r->speed_counted = r->speed.valid && (count_modelled || strcmp(r->speed.kind, "measured") == 0);
+    r->speed_counted =
+        r->speed.valid ? count_modelled || strcmp(r->speed.kind, "measured") == 0 : count_modelled && r->speed.forfeit;
     r->got.correctness = r->full.correctness;
     r->got.technique = score_technique(r->full.technique, &r->checks);
     r->got.speed = r->speed.valid ? score_speed(r->full.speed, r->speed.vs_solution) : 0;

@@ -13,7 +13,8 @@ double score_technique(double full, const struct check_counts *n);
 double score_speed(double full, double vs_solution);
 
 /* A correct result: points, score, verdict AC or PART, and what is missing. Without a measured time the speed
- * points are left out and the rest is scaled, unless a modelled one counts. */
+ * points are left out and the rest is scaled, unless a modelled one counts; where it would and the submission has seen to it
+ * that there is none (speed.forfeit), they are lost. */
 void score_points(struct result *r, bool count_modelled);
 /* Any other: nothing, or no score known. Sets what is missing from the verdict. */
 void score_nothing(struct result *r);

@@ -574,7 +574,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     if (s->recorded) note_leaks(s);
     if (!s->recorded) return v;
     s->tally.other_writes = s->record.writes;
-    if (!s->o.gpu) tally_copied(&s->tally, s->o.device, (double)s->record.copied_bytes);
+    if (!s->o.gpu) tally_moved(&s->tally, s->o.device, &s->record.moves);
     return out_of_memory(&s->record.outcome, v, out);
 }
 

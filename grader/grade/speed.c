@@ -127,7 +127,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     struct ex_case plain = *c;
     plain.label = NULL;
     problem_case_name(g->ex, &plain, &size);
-    s->valid = answer > 0 && own->seconds > 0;
+    s->valid = answer > 0 && own->seconds > 0 && !own->waits;
     s->kind = "modelled";
     s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
@@ -135,7 +135,10 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     /* Up to an L2's worth of the bytes may stay on the chip, so a little below the roofline's time is no
      * fault. */
     s->of_roofline = fmin(1, roofline(g, c) / own->seconds);
-    if (s->valid && g->implausible[0]) {
+    if (own->waits) {
+        s->forfeit = true;
+        s->note = "not modelled: blocks wait for each other, or one runs for very long";
+    } else if (s->valid && g->implausible[0]) {
         s->valid = false;
         s->note = "faster than the device can be: does the entry do all of its work at this size?";
     } else s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
@@ -144,13 +147,14 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     buf_free(&size);
 }
 
-/* Where speed is to count, the timed size must come out right, every block of it. A size that the simulator
- * cannot finish can't be checked, and its speed does not count then. */
-static enum verdict check_timed(struct grading *g) {
+/* Where speed is to count, the timed size must come out right, every block of it; `keep` gets its tally. Where the
+ * simulator cannot finish it there is no time, and the points are lost: else to be slow at this size, which code can look
+ * at, would pay. */
+static enum verdict check_timed(struct grading *g, struct tally *keep) {
     struct case_plan whole = grade_plan_timed;
     whole.sample_warps = 0, whole.instructions = 1000000000, whole.seconds = 60;
     unsigned before = g->r->ncases;
-    enum verdict v = check_case(g, &g->ex->timed, whole, " (timed)", NULL);
+    enum verdict v = check_case(g, &g->ex->timed, whole, " (timed)", keep);
     if (v == V_TLE) g->r->ncases = before, g->stopped = false;
     return v;
 }
@@ -190,13 +194,18 @@ static void come_back(struct elsewhere *x) {
     tally_free(&x->counted);
 }
 
+/* `whole`: of every block at the timed size, where they were checked. It serves where a sample of them fails. */
 static void time_on_device(struct grading *g, const struct elsewhere *x, bool known, const struct times *solution,
-                           const struct times *base) {
+                           const struct times *base, struct tally *whole) {
     struct speed_result *s = &g->r->speed;
     struct tally own = {0};
     /* Where the book's own files take too long there, so does the student's. */
     bool can = !known || (solution->timed > 0 && base->timed > 0);
     double seconds = can ? time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, &own) : -1;
+    if (can && seconds < 0 && whole->seconds > 0 && !x->session) {
+        own = *whole, seconds = own.seconds;
+        *whole = (struct tally){0};
+    }
     bool timed = seconds > 0;
     if (seconds >= 0) check_plausible(g, &own);
     if (!known) s->note = "the model answer could not be timed";
@@ -209,15 +218,17 @@ bool speed_run(struct grading *g) {
     if (gpu_options_of(g->o->device)) return speed_gpu_run(g);
     struct speed_result *s = &g->r->speed;
     struct times solution = {0}, base = {0};
+    struct tally whole = {0};
     struct elsewhere x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
     bool known = reference_file(g, book_solution_file(g->ex, NULL), &solution);
-    enum verdict v = g->o->count_modelled ? check_timed(g) : V_AC;
-    if (v == V_TLE) s->note = "the timed size takes too long to be checked, so that its speed cannot count";
+    enum verdict v = g->o->count_modelled ? check_timed(g, &whole) : V_AC;
+    if (v == V_TLE) s->forfeit = true, s->note = "the timed size takes too long to be checked";
     if (v != V_AC) return v == V_TLE;
     if (known) baseline(g, &base);
-    if (go_elsewhere(g, &x)) time_on_device(g, &x, known, &solution, &base);
+    if (go_elsewhere(g, &x)) time_on_device(g, &x, known, &solution, &base, &whole);
     else s->note = arena_strndup(&g->r->arena, x.why, strcspn(x.why, "\n"));
     come_back(&x);
+    tally_free(&whole);
     return true;
 }

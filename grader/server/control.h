@@ -104,7 +104,7 @@ struct control_reply {
     struct control_outcome outcome;            /* READY, RECORD, REPLAY */
     uint64_t address[CONTROL_ARGS];            /* BUFFERS */
     uint32_t launches, writes;                 /* RECORD: launches; other commands that write device memory */
-    uint64_t copied_bytes;                     /* RECORD */
+    struct server_moves moves;                 /* RECORD */
     double seconds;                            /* REPLAY, ROUND */
     double bytes_per_second, flops_per_second; /* ROOFLINE */
     char compiled_by[64];                      /* GPU: who made the machine code */

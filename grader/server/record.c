@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SECTOR = 32 }; /* bytes */
+
 struct command {
     enum wb_op op;
     size_t request, tail, tail_size; /* offsets into the recording's bytes */
@@ -41,13 +43,42 @@ bool recording_writes(const struct recording *r) {
     return false;
 }
 
-uint64_t recording_copied(const struct recording *r) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < r->ncommands; i++) {
-        const struct wb_req_copy *q = (const void *)(r->bytes.data + r->commands[i].request);
-        if (r->commands[i].op == WB_OP_copy) bytes += q->width * q->rows;
+static uint64_t sectors_of(uint64_t from, uint64_t bytes) {
+    return bytes ? (from + bytes - 1) / SECTOR - from / SECTOR + 1 : 0;
+}
+
+/* Sectors that `rows` rows touch, row by row; rows less than a sector apart are one stretch. Where rows begin within a
+ * sector repeats itself after 32 of them at the latest. */
+static uint64_t row_sectors(uint64_t from, uint64_t pitch, uint64_t width, uint64_t rows) {
+    if (!width || !rows) return 0;
+    if (rows == 1 || pitch == width || pitch <= SECTOR) return sectors_of(from, (rows - 1) * pitch + width);
+    uint64_t period = 0, rest = 0;
+    for (uint64_t r = 0; r < SECTOR; r++) {
+        uint64_t n = sectors_of((from + r * pitch) % SECTOR, width);
+        period += n, rest += r < rows % SECTOR ? n : 0;
     }
-    return bytes;
+    return period * (rows / SECTOR) + rest;
+}
+
+static void add_copy(struct server_moves *m, const struct wb_req_copy *q) {
+    m->copied_bytes += q->width * q->rows;
+    m->copied_sectors_read += row_sectors(q->from, q->from_pitch, q->width, q->rows);
+    m->copied_sectors_written += row_sectors(q->to, q->to_pitch, q->width, q->rows);
+}
+
+static void add_fill(struct server_moves *m, const struct wb_req_fill *q) {
+    m->filled_bytes += q->width * q->rows;
+    m->filled_sectors += row_sectors(q->address, q->pitch, q->width, q->rows);
+}
+
+struct server_moves recording_moves(const struct recording *r) {
+    struct server_moves m = {0};
+    for (size_t i = 0; i < r->ncommands; i++) {
+        const void *q = r->bytes.data + r->commands[i].request;
+        if (r->commands[i].op == WB_OP_copy) add_copy(&m, q);
+        if (r->commands[i].op == WB_OP_fill) add_fill(&m, q);
+    }
+    return m;
 }
 
 /* Offsets stay multiples of 16, so that a request or parameters can be used where they lie. */

@@ -54,6 +54,7 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     if (l->result->estimate.seconds > 0) e = l->result->estimate;
     else time_model(d, &s, &l->result->sim, &e);
     t->seconds += e.seconds, t->low += e.low, t->high += e.high;
+    t->waits |= e.waits;
     if (e.seconds <= t->longest) return;
     t->longest = e.seconds;
     time_bound_text(&e, t->bound_by, sizeof t->bound_by);
@@ -72,9 +73,13 @@ static void add_shape(struct tally *t, const struct server_launch *l) {
     if (info.spill_bytes > t->spill_bytes) t->spill_bytes = info.spill_bytes;
 }
 
-void tally_copied(struct tally *t, const struct gpu_device *d, double bytes) {
-    double seconds = 2 * bytes / d->dram_rate;
-    t->copied_bytes = bytes;
+void tally_moved(struct tally *t, const struct gpu_device *d, const struct server_moves *m) {
+    enum { SECTOR = 32 };
+    t->copied_bytes = (double)m->copied_bytes, t->filled_bytes = (double)m->filled_bytes;
+    t->copied_sectors_read = (double)m->copied_sectors_read;
+    t->copied_sectors_written = (double)m->copied_sectors_written;
+    t->filled_sectors = (double)m->filled_sectors;
+    double seconds = SECTOR * (t->copied_sectors_read + t->copied_sectors_written + t->filled_sectors) / d->dram_rate;
     t->seconds += seconds, t->low += seconds, t->high += seconds;
 }
 

@@ -13,8 +13,9 @@ struct tally_line {
 
 struct tally {
     unsigned launches;
-    bool other_writes;             /* memory was written by other commands than launches: copies, fills */
-    double copied_bytes;           /* from device memory to device memory, by copies */
+    bool other_writes; /* memory was written by other commands than launches: copies, fills */
+    /* By copies from device memory to device memory, and by fills: see struct server_moves. */
+    double copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
     double blocks, threads;        /* summed over the launches */
     double shared_bytes;           /* of a block, static and dynamic: most of the launches */
     double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
@@ -27,6 +28,7 @@ struct tally {
     enum sim_fault fault;
     double occupancy;          /* lowest of the launches */
     double seconds, low, high; /* modelled, summed */
+    bool waits;                /* blocks of a launch wait for each other: not modelled */
     double longest;            /* seconds of the longest launch, which names what limits */
     char bound_by[192];        /* "DRAM bandwidth, 87 % (next: …)", of the longest launch */
     char longest_kernel[64];
@@ -34,8 +36,8 @@ struct tally {
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
 void tally_report(struct tally *t, const struct sim_report *r); /* found when no launch ran */
-/* Copies within device memory: counted, and charged at the DRAM's rate, once in and once out. */
-void tally_copied(struct tally *t, const struct gpu_device *d, double bytes);
+/* Copies within device memory and fills: counted, and their sectors charged at the DRAM's rate. */
+void tally_moved(struct tally *t, const struct gpu_device *d, const struct server_moves *m);
 void tally_sort(struct tally *t); /* by file, then line */
 void tally_free(struct tally *t);
 

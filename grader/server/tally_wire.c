@@ -20,7 +20,7 @@ struct wire_report {
     char text[sizeof(((struct sim_report *)0)->text)];
 };
 struct wire {
-    uint32_t launches, nreports, fault, nlines;
+    uint32_t launches, nreports, fault, nlines, waits, pad;
     double blocks, threads, shared_bytes, registers, spill_bytes, occupancy, seconds, low, high, longest;
     char bound_by[192], longest_kernel[64];
     struct wire_report reports[TALLY_REPORTS];
@@ -46,6 +46,7 @@ size_t tally_pack(const struct tally *t, void *box) {
     *w = (struct wire){.launches = t->launches,
                        .nreports = t->nreports,
                        .fault = t->fault,
+                       .waits = t->waits,
                        .blocks = t->blocks,
                        .threads = t->threads,
                        .shared_bytes = t->shared_bytes,
@@ -95,6 +96,7 @@ bool tally_unpack(struct tally *t, const void *box, size_t size) {
     *t = (struct tally){.launches = w->launches,
                         .nreports = w->nreports,
                         .fault = (enum sim_fault)w->fault,
+                        .waits = w->waits != 0,
                         .blocks = w->blocks,
                         .threads = w->threads,
                         .shared_bytes = w->shared_bytes,

@@ -193,6 +193,7 @@ struct sim_result {
     struct sim_line *lines; /* owned: sim_result_free */
     unsigned nlines;
     double theoretical_occupancy; /* 0..1 */
+    bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
 };
 
 /* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason in `e`
@@ -225,5 +226,6 @@ void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
 void sim_set_sanitize(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* Launches of more warps than this run a sample of their blocks, spread evenly over the grid; counters are scaled up to
- * the whole, outputs are incomplete. Launches whose blocks may see each other always run whole. 0 = no sampling. */
+ * the whole, outputs are incomplete. Launches whose blocks may see each other always run whole. 0 = no sampling. Which
+ * blocks run, and which ones the time model looks at, follows from the key. */
 void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key);

@@ -16,7 +16,8 @@ enum mbarrier_verb {
     MBAR_WAIT,
     MBAR_WAIT_PARITY,
 };
-enum { BULK_IN, BULK_OUT, BULK_SHARED }; /* global to shared, shared to global, within shared */
+enum { BULK_IN, BULK_OUT, BULK_SHARED };                    /* global to shared, shared to global, within shared */
+enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD }; /* its statistics: global memory, shared memory */
 
 enum {
     MBAR_PENDING_BITS = 20, /* 0-19: arrivals to come in this phase */

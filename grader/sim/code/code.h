@@ -144,6 +144,7 @@ struct sim_module {
 struct stat_owner {
     u32 op;
     u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
+    bool bulk;      /* STAT_LANES are bytes */
 };
 
 struct placed_var {

@@ -1,6 +1,7 @@
 /* decode.c — a parsed module to executable code: variables placed in device memory, functions laid out as ops and
  * segments, the call graph closed. See decode.h. */
 #include "grader/sim/code/decode.h"
+#include "grader/sim/code/async.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -389,17 +390,24 @@ static void build_segments(struct sim_module *m) {
     }
 }
 
+static struct stat_owner bulk_owner(u32 op, s64 direction, u32 slot) {
+    struct stat_owner owner = {op, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED, MEM_STORE, true};
+    if (slot == BULK_STAT_LOAD || (slot == BULK_STAT_GLOBAL && direction == BULK_IN)) owner.verb = MEM_LOAD;
+    return owner;
+}
+
 static void own_stats(struct sim_module *m) {
     m->stat_owners = arena_array(&m->arena, struct stat_owner, m->nstats);
     for (u32 i = 0; i < m->nops; i++) {
         const struct op *o = &m->ops[i];
         const char *name = insn_rows[o->row].name;
-        if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom")) continue;
+        if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk")) continue;
         const struct mem_desc *d = &m->mems[o->aux];
         static const u8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL};
         for (u32 k = 0; k < (d->space == SPACE_GENERIC ? 3u : 1u); k++)
             m->stat_owners[d->stat + k] =
-                (struct stat_owner){i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb};
+                d->bulk ? bulk_owner(i, o->imm, k)
+                        : (struct stat_owner){i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb, false};
     }
 }
 

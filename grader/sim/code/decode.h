@@ -94,6 +94,8 @@ void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref addr
 /* All lanes of the warp meet; not counted. */
 void decode_emit_warp_barrier(struct decoder *d);
 /* The address as a 64-bit value in one slot. */
+/* Keeps the description, with statistics of its own; returns its index. */
+u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc);
 bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *out);
 /* Writes the op's result of type `t` into the operand's register, which may be wider. */
 bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);

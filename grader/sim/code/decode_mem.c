@@ -97,7 +97,7 @@ static bool read_modifiers(struct decoder *d, struct mem_desc *m) {
     return true;
 }
 
-static u32 add_desc(struct decoder *d, const struct mem_desc *desc) {
+u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc) {
     struct sim_module *m = d->m;
     ARENA_GROW(&m->arena, m->mems, m->nmems, m->nmems + 1, m->mems_capacity, 256);
     m->mems[m->nmems] = *desc;
@@ -205,7 +205,7 @@ static bool function_param(struct decoder *d, struct mem_desc *m, const struct p
     if (!area || a->offset < 0 || (u64)a->offset + m->width * m->count > area->bytes)
         return decode_refuse(d, "outside the parameter: ");
     if (!elements(d, value, m)) return false;
-    u32 aux = add_desc(d, m);
+    u32 aux = decode_add_desc(d, m);
     struct op *o = decode_emit_named(d, m->verb == MEM_LOAD ? "paramld" : "paramst");
     o->aux = aux;
     o->target = area->offset;
@@ -241,7 +241,7 @@ static void note_width(struct decoder *d, const struct mem_desc *m) {
 
 void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref where, s64 offset) {
     note_width(d, m);
-    u32 aux = add_desc(d, m);
+    u32 aux = decode_add_desc(d, m);
     struct op *o = decode_emit_named(d, m->verb == MEM_LOAD ? "ld" : "st");
     o->aux = aux;
     o->src[0] = where;
@@ -272,7 +272,7 @@ bool decode_memory(struct decoder *d) {
     if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = true;
     if (m.verb == MEM_STORE && m.strong && m.space != SPACE_SHARED) d->c->updates_global = true;
     note_width(d, &m);
-    u32 aux = add_desc(d, &m);
+    u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
     o->aux = aux;
     o->src[0] = at.base;
@@ -335,7 +335,7 @@ static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
     if (m.space != SPACE_SHARED) d->c->updates_global = true;
     note_width(d, &m);
     m.increment = is_increment(d, &m);
-    u32 aux = add_desc(d, &m);
+    u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "atom");
     o->aux = aux;
     o->src[0] = at.base;

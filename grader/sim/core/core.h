@@ -213,6 +213,7 @@ struct launch {
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
+    bool waits;                     /* a traced block did not get on alone */
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */
     const struct race_hooks *hooks; /* set where sanitize is */
@@ -272,7 +273,8 @@ void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */
 /* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch that
  * follows no period, lest all of them lie in one column of the grid. */
-u64 launch_sample(u64 i, u64 count, u64 nblocks);
+u64 launch_sample(u64 i, u64 count, u64 nblocks, u64 key);
+u64 launch_hash(u64 i, u64 key); /* the i-th number of those that follow from the key of sim_set_sample */
 
 static inline size_t stamps_bytes(const struct launch *l) {
     return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32);

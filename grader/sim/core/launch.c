@@ -85,16 +85,26 @@ u64 launch_blocks(const struct launch *l) {
     return !warps || l->code->communicates || n > l->nblocks ? l->nblocks : n;
 }
 
-u64 launch_sample(u64 i, u64 count, u64 nblocks) {
+/* splitmix64: neighbouring keys and indices have nothing in common afterwards. */
+u64 launch_hash(u64 i, u64 key) {
+    u64 x = (i + 1) * 0x9e3779b97f4a7c15ull;
+    if (!key) return x;
+    x += key;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+u64 launch_sample(u64 i, u64 count, u64 nblocks, u64 key) {
     assert(i < count && count <= nblocks);
-    u64 first = i * nblocks / count, last = (i + 1) * nblocks / count, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
-    return first + (hash >> 32) % (last - first);
+    u64 first = i * nblocks / count, last = (i + 1) * nblocks / count;
+    return first + (launch_hash(i, key) >> 32) % (last - first);
 }
 
 /* The n-th block to run. */
 static u64 block_to_run(const struct launch *l, u64 n, u64 count) {
     if (l->chosen) return l->chosen[n];
-    return count == l->nblocks ? n : launch_sample(n, count, l->nblocks);
+    return count == l->nblocks ? n : launch_sample(n, count, l->nblocks, l->sim->options.sample_key);
 }
 
 /* Blocks that need not see each other. */
@@ -145,6 +155,18 @@ static u32 start_more(struct worker *k, u32 most, u32 idle_rounds) {
     return started;
 }
 
+/* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many turns a warp) before it is
+ * said to wait for another: the time model knows no such waiting. */
+enum { ALONE = 16 };
+static enum warp_state run_turn(struct worker *k, struct block *b) {
+    struct launch *l = k->launch;
+    enum warp_state s = block_run(k, b, TURN);
+    if (!l->trace || l->waits) return s;
+    while (s == WARP_YIELDS && b->executed < (u64)ALONE * TURN * b->nwarps) s = block_run(k, b, TURN);
+    l->waits = s == WARP_YIELDS;
+    return s;
+}
+
 static void run_resident(struct worker *k, u32 most) {
     u32 running = next_block(k, &k->blocks[0]) ? 1 : 0, idle_rounds = 0;
     while (running) {
@@ -153,7 +175,7 @@ static void run_resident(struct worker *k, u32 most) {
         for (u32 i = 0; i < k->nblocks; i++) {
             struct block *b = &k->blocks[i];
             if (b->done) continue;
-            enum warp_state s = block_run(k, b, TURN);
+            enum warp_state s = run_turn(k, b);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
             if (s == WARP_YIELDS) waits = true;
             else if (finished = true, !finish_block(k, b) || !next_block(k, b)) b->done = true;

@@ -93,6 +93,17 @@ static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 m
            (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
 }
 
+struct access {
+    u32 space, verb, lanes, passes;
+};
+
+static void put_access(struct exec *x, const struct op *o, struct access a, const u64 *entry, u32 n) {
+    u64 header = TRACE_ACCESS | (u64)(a.passes & 0xff) << 51 | (u64)a.verb << 49 | (u64)a.space << 46 |
+                 (u64)a.lanes << 40 | (u64)n << 32 | (u32)(o - x->worker->launch->ops);
+    put(x->trace, x->warp->index, header);
+    for (u32 i = 0; i < n; i++) put(x->trace, x->warp->index, entry[i]);
+}
+
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     const struct mem_memo *m = &x->memos[stat];
@@ -107,10 +118,20 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
     } else if (space == SPACE_SHARED) passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
     else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
     else passes = m->wavefronts;
-    u64 header = TRACE_ACCESS | (u64)(passes & 0xff) << 51 | (u64)d->verb << 49 | (u64)space << 46 |
-                 (u64)__builtin_popcount(mask) << 40 | (u64)n << 32 | (u32)(o - x->worker->launch->ops);
-    put(x->trace, x->warp->index, header);
-    for (u32 i = 0; i < n; i++) put(x->trace, x->warp->index, entry[i]);
+    u32 active = (u32)__builtin_popcount(mask);
+    put_access(x, o, (struct access){.space = space, .verb = d->verb, .lanes = active, .passes = passes}, entry, n);
+}
+
+void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes) {
+    enum { LINE = 128, PIECE = 32 * LINE };
+    u64 line[PIECE / LINE + 1], end = from + bytes;
+    for (u64 next; from < end; from = next) {
+        u32 n = 0;
+        next = (from / PIECE + 1) * PIECE < end ? (from / PIECE + 1) * PIECE : end;
+        for (u64 s = from >> 5; s <= (next - 1) >> 5; s++) n = add_line(line, n, s);
+        struct access a = {.space = space, .verb = verb, .lanes = 1, .passes = (u32)((next - from + LINE - 1) / LINE)};
+        put_access(x, o, a, line, space == SPACE_GLOBAL ? n : 0);
+    }
 }
 
 /* ---- the whole ---- */

@@ -48,3 +48,5 @@ void trace_segment(struct trace_block *t, u32 warp, u32 segment);
 struct exec;
 /* Of an access whose pattern has just been counted under `stat`. */
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask);
+/* Of `bytes` consecutive bytes that a lane copies: an access for each 4 KB. */
+void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes);

@@ -81,10 +81,16 @@ static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s
         c->shared_atomic_requests += s[STAT_REQUESTS];
         c->shared_atomic_operations += s[STAT_OPS];
         c->shared_atomic_serialised += s[STAT_SERIAL];
+        c->bank_conflicts_atomic += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
         return;
     }
-    *(verb == MEM_ATOM ? &c->atomic_requests : &c->reduction_requests) += s[STAT_REQUESTS];
+    bool used = verb == MEM_ATOM;
+    *(used ? &c->atomic_requests : &c->reduction_requests) += s[STAT_REQUESTS];
+    *(used ? &c->thread_atomics : &c->thread_reductions) += s[STAT_LANES];
     c->atomic_sectors += s[STAT_SECTORS];
+    c->atomic_sectors_load += used ? s[STAT_SECTORS] : 0;
+    c->atomic_ideal += s[STAT_IDEAL];
+    c->atomic_ideal_load += used ? s[STAT_IDEAL] : 0;
     c->atomic_operations += s[STAT_OPS];
     if (s[STAT_MAX] > c->atomic_max_multiplicity) c->atomic_max_multiplicity = s[STAT_MAX];
 }
@@ -96,8 +102,21 @@ static void count_shared(struct sim_counters *c, u8 verb, const u64 *s) {
     *(load ? &c->bank_conflicts_load : &c->bank_conflicts_store) += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
+static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+    bool load = o->verb == MEM_LOAD;
+    if (o->space == SPACE_SHARED) {
+        *(load ? &c->bulk_shared_load : &c->bulk_shared_store) += s[STAT_LANES];
+        return;
+    }
+    *(load ? &c->bulk_requests_load : &c->bulk_requests_store) += s[STAT_REQUESTS];
+    *(load ? &c->bulk_sectors_load : &c->bulk_sectors_store) += s[STAT_SECTORS];
+    *(load ? &c->bulk_bytes_load : &c->bulk_bytes_store) += s[STAT_LANES];
+}
+
 static void count_memory(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
-    if (o->verb == MEM_ATOM || o->verb == MEM_RED) {
+    if (o->bulk) {
+        count_bulk(c, o, s);
+    } else if (o->verb == MEM_ATOM || o->verb == MEM_RED) {
         count_atomic(c, o->verb, o->space, s);
     } else if (o->space == SPACE_GLOBAL) {
         count_global(c, o->verb, s);
@@ -108,6 +127,9 @@ static void count_memory(struct sim_counters *c, const struct stat_owner *o, con
         c->local_sectors += s[STAT_SECTORS];
     } else if (o->space == SPACE_CONST) {
         c->const_requests += s[STAT_REQUESTS];
+        c->const_sectors += s[STAT_SECTORS];
+        c->const_ideal += s[STAT_IDEAL];
+        c->thread_const_loads += s[STAT_LANES];
         c->const_replays += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
     }
 }

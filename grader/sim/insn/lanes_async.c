@@ -2,6 +2,7 @@
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/taint.h"
+#include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ static const struct mem_desc byte_access = {
 /* ---- cp.async with a source shorter than the copy ----
  *
  * Zeroes the registers, reads the bytes of lanes that want some but not all, and says in `dst` which lanes want all:
- * the load that follows runs for those. */
+ * the load that follows runs for those. Lanes that want some are a request of their own, counted as if they wanted all. */
 
 static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from, u32 n, u32 lane) {
     unsigned char bytes[16] = {0}, shadow[8 + 16 + 8];
@@ -33,7 +34,7 @@ static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc
 void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
-    u32 size = d->count * 4u, full = 0;
+    u32 size = d->count * 4u, full = 0, part = 0;
     u32 skip = o->src[2] == REF_NONE ? 0 : mask_at(x, o->src[2]) ^ (u32)o->imm;
     const u32 *bytes = o->src[1] == REF_NONE ? NULL : operand_at(x, o->src[1]);
     ISAFN(lane_addresses)(x, o + o->target, d, ea);
@@ -41,7 +42,11 @@ void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
         u32 n = skip >> l & 1 ? 0 : !bytes || bytes[l] > size ? size : bytes[l];
         for (u32 e = 0; e < d->count; e++) ((u32 *)operand_at(x, d->reg[e]))[l] = 0;
         if (n == size) full |= 1u << l;
-        else if (n) read_bytes(x, o, d, ea[l], n, l);
+        else if (n) part |= 1u << l, read_bytes(x, o, d, ea[l], n, l);
+    }
+    if (part) {
+        ISAFN(pattern_count_far)(x->stats[d->stat], ea, part, size);
+        TRACE(x, o + o->target, SPACE_GLOBAL, d->stat, ea, part);
     }
     *(u32 *)operand_at(x, o->dst) = full;
 }
@@ -174,6 +179,23 @@ static void copy_shadow(struct exec *x, const struct op *o, u64 to, unsigned cha
     x->memory->marked = true;
 }
 
+static void count_bulk(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n) {
+    u64 *s = x->stats[x->mems[o->aux].stat + slot];
+    bool load = slot == BULK_STAT_LOAD || (slot == BULK_STAT_GLOBAL && o->imm == BULK_IN);
+    s[STAT_REQUESTS]++;
+    s[STAT_LANES] += n;
+    s[STAT_SECTORS] += (from + n - 1) / 32 - from / 32 + 1;
+    if (x->trace)
+        trace_bulk(x, o, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED, load ? MEM_LOAD : MEM_STORE, from, n);
+}
+
+/* Each lane's copy is a request of its own: the hardware does not join them. */
+static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
+    if (o->imm != BULK_SHARED) count_bulk(x, o, BULK_STAT_GLOBAL, o->imm == BULK_IN ? from : to, n);
+    if (o->imm != BULK_OUT) count_bulk(x, o, BULK_STAT_STORE, to, n);
+    if (o->imm != BULK_IN) count_bulk(x, o, BULK_STAT_LOAD, from, n);
+}
+
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 to = ((const u64 *)operand_at(x, o->src[0]))[lane], from = ((const u64 *)operand_at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
@@ -187,6 +209,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     unsigned char *target = bulk_range(x, o, o->imm != BULK_OUT, to, n, lane, &target_written);
     unsigned char *origin = bulk_range(x, o, o->imm != BULK_IN, from, n, lane, &origin_written);
     if (!target || !origin || !n) return;
+    count_both(x, o, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, to, target_written, origin_written, n);
     else if (o->imm == BULK_OUT) memset(target_written, 1, n);

@@ -1,7 +1,8 @@
 /* estimate.c — the time of a launch: a sample of its blocks, their traces, a replay of one SM, an interval.
  *
- * The sample is deterministic: blocks spread over the grid, and beside one in the middle its neighbours along
- * each axis, from which traffic.c learns what blocks share. How many: what the SM's blocks need for three
+ * The sample follows from the key of sim_set_sample alone: blocks spread over the grid, and beside one in the middle its
+ * neighbours along each axis, from which traffic.c learns what blocks share. Code that knew the blocks could have them
+ * work well and no others. How many: what the SM's blocks need for three
  * rounds of resident blocks, as far as the budget of warp instructions goes. */
 #include "grader/sim/timing/internal.h"
 #include "common/clock.h"
@@ -44,6 +45,7 @@ static const char *const stall_names[STALL_COUNT] = {
 
 struct plan {
     struct placement place;
+    u64 key;      /* which blocks follows from it */
     u64 base;     /* the block whose neighbours are traced too */
     u32 resident; /* on one SM */
     u32 blocks;   /* that the fullest SM runs */
@@ -53,9 +55,16 @@ struct plan {
     u32 nchosen;
 };
 
-static void make_plan(struct plan *p, const struct gpu_device *d, const struct sim_launch *l) {
+/* Along an axis of the grid; with a key, somewhere in its middle half, since blocks at the border are not like others. */
+static u64 middle(const struct sim_launch *l, u32 axis, u64 key) {
+    u64 n = l->grid[axis], half = n / 2;
+    return key && half ? n / 4 + (launch_hash(axis, ~key) >> 32) % half : half;
+}
+
+static void make_plan(struct plan *p, const struct sim *s, const struct sim_launch *l) {
     const struct code *c = &l->kernel->module->codes[l->kernel->code];
-    *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2]};
+    const struct gpu_device *d = s->options.device;
+    *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2], .key = s->options.sample_key};
     memcpy(p->place.grid, l->grid, sizeof p->place.grid);
     p->place.nblocks = (u64)l->grid[0] * l->grid[1] * l->grid[2];
     p->shared = shared_bytes_of(c, l->dynamic_shared);
@@ -67,7 +76,7 @@ static void make_plan(struct plan *p, const struct gpu_device *d, const struct s
     u64 device = (u64)p->resident * d->sms;
     p->place.resident = (u32)(device < p->place.nblocks ? device : p->place.nblocks);
     u64 row = l->grid[0], plane = row * l->grid[1];
-    p->base = l->grid[2] / 2 * plane + l->grid[1] / 2 * row + l->grid[0] / 2;
+    p->base = middle(l, 2, p->key) * plane + middle(l, 1, p->key) * row + middle(l, 0, p->key);
     if (l->grid[0] > 1 && p->base % row == row - 1) p->base--;
 }
 
@@ -80,7 +89,7 @@ static int by_number(const void *a, const void *b) {
 static void choose(struct plan *p, u32 n) {
     u64 total = p->place.nblocks, step[3] = {1, p->place.grid[0], (u64)p->place.grid[0] * p->place.grid[1]};
     u32 k = 0;
-    for (u32 i = 0; i < n; i++) p->chosen[k++] = launch_sample(i, n, total);
+    for (u32 i = 0; i < n; i++) p->chosen[k++] = launch_sample(i, n, total, p->key);
     p->chosen[k++] = p->base;
     for (u32 axis = 0; axis < 3; axis++)
         if (p->place.grid[axis] > 1 && p->base + step[axis] < total) p->chosen[k++] = p->base + step[axis];
@@ -259,13 +268,14 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     struct plan *p = xcalloc(1, sizeof *p);
     u64 start = clock_nanoseconds();
     *t = (struct time_estimate){.note = ""};
-    make_plan(p, s->options.device, l);
+    make_plan(p, s, l);
     struct sim_trace *trace = trace_launch(s, l, o, p, out);
     u64 traced = clock_nanoseconds();
     u32 ran = 0;
     for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
     bool ok = ran && out->fault == SIM_FAULT_NONE;
     if (ok) model(s, l, o, p, trace, t);
+    if (ok && out->waits) t->waits = true, t->note = "blocks wait for each other, which is not modelled";
     sim_trace_free(trace);
     free(p);
     spent_launches++;

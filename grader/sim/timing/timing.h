@@ -11,6 +11,7 @@ struct time_estimate {
     double dram_bytes;       /* moved, modelled; 0 = not known */
     double l1_hits, l2_hits; /* rates by sector, 0..1 */
     const char *note;        /* what widens the interval, or "" */
+    bool waits;              /* blocks wait for each other, which is not modelled: the seconds leave it out */
 };
 
 /* Terms of the model; leaving one out is what the ablation in docs/time-model.md does. X(id, text) */

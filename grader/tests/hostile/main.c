@@ -78,6 +78,10 @@ static bool is_clean(const char *s) {
     return true;
 }
 
+/* Attacks on the speed points are graded with modelled speed counting, and get none. */
+static bool is_timed(const struct attack *a) { return text_starts(a->name, "speed-"); }
+static const double without_speed = 70;
+
 static void judge(const struct attack *a, const struct result *r, struct buf *wrong) {
     struct buf text = {0};
     everything(r, &text);
@@ -89,6 +93,8 @@ static void judge(const struct attack *a, const struct result *r, struct buf *wr
     if (strstr(s, planted_token())) buf_puts(wrong, "THE SECRET SHOWS; ");
     if (strstr(s, "LEAK:")) buf_printf(wrong, "%.120s; ", strstr(s, "LEAK:"));
     if (!is_clean(s)) buf_puts(wrong, "control characters in the report; ");
+    if (is_timed(a) && passed && r->score > without_speed + 1e-6)
+        buf_printf(wrong, "%.1f points, and it has no time; ", r->score);
     if (!passed && r->score != 0) buf_printf(wrong, "%.1f points for nothing; ", r->score);
     if (text.size > 200000) buf_printf(wrong, "a report of %zu bytes; ", text.size);
     buf_free(&text);
@@ -109,8 +115,8 @@ static const char *stopped_by(const struct result *r) {
 
 /* ---- one corpus ---- */
 
-static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COUNT]) {
-    struct grade_options o = {.device = device_find("h200"), .seed = "hostile"};
+static unsigned grade_alike(struct attack *list, unsigned n, bool timed, unsigned tally[V_COUNT]) {
+    struct grade_options o = {.device = device_find("h200"), .seed = "hostile", .count_modelled = timed};
     struct grade_item *items = xcalloc(n + 1, sizeof *items);
     struct result *results = xcalloc(n + 1, sizeof *results);
     struct err e = {0};
@@ -130,6 +136,15 @@ static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COU
     }
     free(items), free(results);
     fflush(stdout);
+    return failed;
+}
+
+static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COUNT]) {
+    unsigned failed = 0;
+    for (unsigned first = 0, last; first < n; first = last) {
+        for (last = first; last < n && is_timed(&list[last]) == is_timed(&list[first]);) last++;
+        failed += grade_alike(list + first, last - first, is_timed(&list[first]), tally);
+    }
     return failed;
 }
 

@@ -154,6 +154,64 @@ START_TEST(test_divergent) {
 }
 END_TEST
 
+/* ---- other ways to memory than loads and stores ---- */
+
+/* One warp. Lane l updates the word at 128 l and uses what was there; adds to word l; reads word l of a table, and its
+ * first; lanes 0 and 1 copy 48 bytes from 16 + 64 l on; lane 0 copies 1024 bytes out; lane l updates word 32 l of shared
+ * memory; lane l copies 8 bytes of 16. */
+static const char paths[] =
+    HEAD ".const .align 4 .b32 table[32];\n"
+         ".visible .entry k(.param .u64 buffer) {\n"
+         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
+         "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmul.wide.u32 %q1, %r0, 128;\nadd.u64 %q2, %q0, %q1;\n"
+         "mul.wide.u32 %q3, %r0, 4;\nadd.u64 %q4, %q0, %q3;\nmov.u64 %q5, table;\nadd.u64 %q6, %q5, %q3;\n"
+         "setp.lt.u32 %p0, %r0, 2;\nsetp.eq.u32 %p1, %r0, 0;\nmul.wide.u32 %q7, %r0, 64;\nadd.u64 %q8, %q0, %q7;\n"
+         "mov.u64 %q9, s;\nadd.u64 %q10, %q9, %q7;\nadd.u64 %q11, %q9, %q1;\n"
+         ".loc 1 40 0\natom.global.or.b32 %r1, [%q2], 0;\n"
+         ".loc 1 41 0\nred.global.add.u32 [%q4], %r1;\n"
+         ".loc 1 42 0\nld.const.u32 %r2, [%q6];\nld.const.u32 %r3, [%q5];\n"
+         ".loc 1 43 0\n@%p0 cp.async.bulk.shared::cluster.global.bulk_group [%q10], [%q8+16], 48;\n"
+         ".loc 1 44 0\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%q0+4096], [%q9+4096], 1024;\n"
+         ".loc 1 45 0\natom.shared.or.b32 %r4, [%q11], 1;\n"
+         ".loc 1 46 0\ncp.async.ca.shared.global [%q10], [%q2], 16, 8;\n"
+         ".loc 1 47 0\nadd.u32 %r5, %r2, %r3;\nadd.u32 %r5, %r5, %r4;\nst.global.u32 [%q4], %r5;\nret;\n}\n";
+
+START_TEST(test_paths) {
+    struct kernel_rig r = rig_open(paths);
+    uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
+    sim_fill(r.sim, buffer, 0, 8192);
+    struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    struct sim_counters used = rig_line(&got, 40), unused = rig_line(&got, 41), table = rig_line(&got, 42),
+                        in = rig_line(&got, 43), out = rig_line(&got, 44), shared = rig_line(&got, 45),
+                        part = rig_line(&got, 46);
+    ck_assert_uint_eq(used.thread_atomics, 32);
+    ck_assert_uint_eq(used.atomic_sectors_load, 32);
+    ck_assert_uint_eq(used.atomic_ideal_load, 4);
+    ck_assert_uint_eq(unused.thread_reductions, 32);
+    ck_assert_uint_eq(unused.atomic_sectors_load + unused.atomic_ideal_load + unused.thread_atomics, 0);
+    ck_assert_uint_eq(used.atomic_sectors + unused.atomic_sectors, 32 + 4);
+    ck_assert_uint_eq(used.atomic_ideal + unused.atomic_ideal, 4 + 4);
+    ck_assert_uint_eq(table.thread_const_loads, 64);
+    ck_assert_uint_eq(table.const_sectors, 4 + 1);
+    ck_assert_uint_eq(table.const_ideal, 4 + 1); /* a broadcast's ideal is its 1 */
+    ck_assert_uint_eq(in.bulk_requests_load, 2);
+    ck_assert_uint_eq(in.bulk_bytes_load, 96);
+    ck_assert_uint_eq(in.bulk_sectors_load, 2 + 2); /* bytes 16 to 63 of each 64 */
+    ck_assert_uint_eq(in.bulk_shared_store, 96);
+    ck_assert_uint_eq(in.bulk_shared_load + in.bulk_bytes_store, 0);
+    ck_assert_uint_eq(out.bulk_requests_store, 1);
+    ck_assert_uint_eq(out.bulk_bytes_store, 1024);
+    ck_assert_uint_eq(out.bulk_sectors_store, 32);
+    ck_assert_uint_eq(out.bulk_shared_load, 1024);
+    ck_assert_uint_eq(shared.bank_conflicts_atomic, 31); /* all words in bank 0 */
+    ck_assert_uint_eq(part.thread_loads, 32);
+    ck_assert_uint_eq(part.sectors_load, 32);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 /* ---- sums and threads ---- */
 
 START_TEST(test_lines_add_up) {
@@ -188,6 +246,7 @@ UNIT_SUITE(counters) {
     tcase_add_test(tc, test_vector_add);
     tcase_add_test(tc, test_reduce);
     tcase_add_test(tc, test_divergent);
+    tcase_add_test(tc, test_paths);
     tcase_add_test(tc, test_lines_add_up);
     tcase_add_test(tc, test_workers);
     suite_add_tcase(suite, tc);

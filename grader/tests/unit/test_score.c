@@ -99,6 +99,26 @@ START_TEST(what_is_missing_adds_up) {
 }
 END_TEST
 
+/* 20 + 50 of 100: a submission that has seen to it that there is no time does not make the whole smaller. Where speed does
+ * not count, that changes nothing; nor does a time that is missing through no fault of its own. */
+START_TEST(a_forfeited_time_is_worth_nothing) {
+    static const struct {
+        bool forfeit, counts;
+        double score;
+    } rows[] = {{true, true, 70}, {true, false, 100}, {false, true, 100}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct result r;
+        result_with(&r, "");
+        r.speed = (struct speed_result){.forfeit = rows[i].forfeit, .note = "too slow"};
+        score_points(&r, rows[i].counts);
+        NEAR(r.score, rows[i].score);
+        NEAR(all_missing(&r) + r.score, 100);
+        if (i == 0) ck_assert_str_eq(r.missing[0].why, "no time: too slow");
+        result_free(&r);
+    }
+}
+END_TEST
+
 /* A failed guard takes no more than there is: 0 of 50, and 50 missing for the goals alone. */
 START_TEST(nothing_is_missing_twice) {
     struct result r;
@@ -186,6 +206,7 @@ UNIT_SUITE(score) {
     tcase_add_test(t, speed_has_no_cliff);
     tcase_add_test(t, without_a_time_the_rest_is_scaled);
     tcase_add_test(t, what_is_missing_adds_up);
+    tcase_add_test(t, a_forfeited_time_is_worth_nothing);
     tcase_add_test(t, nothing_is_missing_twice);
     tcase_add_test(t, all_goals_and_a_failed_guard_are_partly);
     tcase_add_test(t, wrong_results_miss_everything);

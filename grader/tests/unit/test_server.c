@@ -143,6 +143,31 @@ static void good_entry(const struct wb_arg *args) {
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){temporary}, NULL), 0);
 }
 
+/* A column of 40 words out of rows of 100 bytes: a sector each, into 160 bytes side by side; 3 rows of 20 bytes that are 64
+ * apart, the first from byte 16 of a sector on: two sectors each; and a fill of 33 bytes. */
+static void moving_entry(const struct wb_arg *args) {
+    (void)args;
+    uint64_t a = fixture_alloc(&f, 8192);
+    ck_assert_uint_eq(a % 32, 0);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096, 4, a, 100, 4, 40}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096 + 16, 64, a, 64, 20, 3}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, fill, (&(struct wb_req_fill){a, 33, 33, 1, 0, 0}), NULL), 0);
+}
+
+START_TEST(test_moves) {
+    struct server_outcome o;
+    struct recording *r = recorded(moving_entry, &o);
+    ck_assert_ptr_nonnull(r);
+    struct server_moves m = recording_moves(r);
+    ck_assert_uint_eq(m.copied_bytes, 160 + 60);
+    ck_assert_uint_eq(m.copied_sectors_read, 40 + 3);
+    ck_assert_uint_eq(m.copied_sectors_written, 5 + 6);
+    ck_assert_uint_eq(m.filled_bytes, 33);
+    ck_assert_uint_eq(m.filled_sectors, 2);
+    recording_free(r);
+}
+END_TEST
+
 START_TEST(test_record_and_replay) {
     struct server_outcome o;
     char out[33] = {0};
@@ -151,7 +176,11 @@ START_TEST(test_record_and_replay) {
     ck_assert_int_eq(o.error, 0);
     ck_assert_uint_eq(f.launched, 0); /* recorded, not run */
     ck_assert_uint_eq(recording_launches(r), 3);
-    ck_assert_uint_eq(recording_copied(r), 32 + 32 + 1);
+    struct server_moves m = recording_moves(r);
+    ck_assert_uint_eq(m.copied_bytes, 32 + 32 + 1);
+    ck_assert_uint_eq(m.copied_sectors_read, 3); /* each copy lies in one sector at both ends */
+    ck_assert_uint_eq(m.copied_sectors_written, 3);
+    ck_assert_uint_eq(m.filled_bytes + m.filled_sectors, 0);
     ck_assert_str_eq(host.name, "entry");
     for (int i = 0; i < 2; i++) { /* the variable starts at zero again */
         replay(r, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", out);
@@ -243,6 +272,7 @@ UNIT_SUITE(server) {
     tcase_add_test(plain, test_time_and_output);
     tcase_add_checked_fixture(grading, open_grading, close_all);
     tcase_add_test(grading, test_record_and_replay);
+    tcase_add_test(grading, test_moves);
     tcase_add_test(grading, test_grading_refuses);
     tcase_add_test(grading, test_fault_in_replay);
     tcase_add_loop_test(grading, test_limits, 0, 2);

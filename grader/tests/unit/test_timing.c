@@ -1,5 +1,6 @@
 /* test_timing.c — each term of the time model, with a kernel that isolates it. Expected times are worked out
  * by hand from the device's row: clocks, lanes, latencies and bandwidths. */
+#include "grader/sim/core/core.h"
 #include "grader/tests/unit/timing_spec.h"
 
 /* ---- issue, units, latency ---- */
@@ -340,6 +341,58 @@ START_TEST(test_same_on_any_number_of_threads) {
 }
 END_TEST
 
+/* One block of each stretch, the same for the same key; without a key, as estimate.c has always chosen them. */
+START_TEST(test_sample_follows_the_key) {
+    enum { COUNT = 24, BLOCKS = 4096 };
+    unsigned same = 0;
+    for (u64 i = 0; i < COUNT; i++) {
+        u64 first = i * BLOCKS / COUNT, last = (i + 1) * BLOCKS / COUNT, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+        u64 none = launch_sample(i, COUNT, BLOCKS, 0), a = launch_sample(i, COUNT, BLOCKS, 7);
+        ck_assert_uint_eq(none, first + (hash >> 32) % (last - first));
+        ck_assert(first <= a && a < last);
+        ck_assert_uint_eq(a, launch_sample(i, COUNT, BLOCKS, 7));
+        same += a == none || a == launch_sample(i, COUNT, BLOCKS, 8);
+    }
+    ck_assert_uint_lt(same, COUNT / 4);
+}
+END_TEST
+
+/* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
+START_TEST(test_base_follows_the_key) {
+    struct spec s = {.blocks = 1024,
+                     .threads = 256,
+                     .n = 2000,
+                     .before = "shr.u32 %r20, %r2, 1;\nsetp.eq.u32 %p1, %r20, 256;\n@%p1 mov.u32 %r0, 1;\n"};
+    spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
+    ck_assert(spec_model(&s).seconds > 0);
+    s.key = 5;
+    double keyed = spec_model(&s).seconds;
+    ck_assert(keyed == spec_model(&s).seconds);
+    ck_about(keyed,
+             spec_model(&(struct spec){.blocks = 1024, .threads = 256, .n = 2000, .key = 9, .body = s.body}).seconds,
+             0.02);
+    buf_free(&s.body);
+}
+END_TEST
+
+/* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven do. */
+START_TEST(test_blocks_that_wait_are_told) {
+    struct spec s = {.threads = 32,
+                     .n = 1,
+                     .before =
+                         "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n"
+                         "red.global.add.u32 [%d0], 1;\n"
+                         "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra SPIN;\n"
+                         "GO: bar.sync 0;\n"};
+    spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
+    s.blocks = 1;
+    ck_assert(!spec_model(&s).waits);
+    s.blocks = 8;
+    ck_assert(spec_model(&s).waits);
+    buf_free(&s.body);
+}
+END_TEST
+
 START_TEST(test_devices_have_sources) {
     static const char *const wanted[] = {"h200", "h100", "a100", "v100", "rtx4090", "rtx3090", "t4", "a4000", "mx330"};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -381,6 +434,9 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_stores_hold_loads_back);
     tcase_add_test(c, test_moves_are_free);
     tcase_add_test(c, test_same_on_any_number_of_threads);
+    tcase_add_test(c, test_sample_follows_the_key);
+    tcase_add_test(c, test_base_follows_the_key);
+    tcase_add_test(c, test_blocks_that_wait_are_told);
     tcase_add_test(c, test_devices_have_sources);
     suite_add_tcase(s, c);
     return s;

@@ -26,7 +26,8 @@ static void make_ptx(const struct spec *s, struct buf *ptx) {
 struct time_estimate spec_model_with(const struct spec *s, unsigned without, unsigned workers) {
     struct err e = {0};
     struct buf ptx = {0};
-    struct sim_options so = {.device = device_find(s->device ? s->device : "h200"), .workers = workers};
+    struct sim_options so = {
+        .device = device_find(s->device ? s->device : "h200"), .workers = workers, .sample_key = s->key};
     struct sim *sim = sim_open(&so, &e);
     make_ptx(s, &ptx);
     struct sim_module *m = sim_load(sim, ptx.data, ptx.size, &e);

@@ -15,6 +15,7 @@ struct spec {
     struct buf body;
     unsigned blocks, threads, dynamic_shared, n, spill_bytes;
     uint64_t bytes; /* of the buffer */
+    uint64_t key;   /* of sim_set_sample: which blocks are looked at */
     bool warm;
 };
 

@@ -1,4 +1,4 @@
-// expect: PART sectors_load
+// expect: PART sectors_read
 // Coalesced, by moving whole structures: 64 bytes where 20 are needed, four times a step.
 
 constexpr int B = 128;

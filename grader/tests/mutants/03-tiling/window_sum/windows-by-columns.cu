@@ -1,4 +1,4 @@
-// expect: PART sectors_store
+// expect: PART sectors_written
 // Loaded once and together; but neighbouring lanes own windows that are 32 apart.
 
 constexpr int T = 256;

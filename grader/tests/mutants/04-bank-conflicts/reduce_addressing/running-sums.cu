@@ -1,4 +1,4 @@
-// expect: PART shared_requests_load
+// expect: PART shared_reads
 // A scan in place of a tree: all threads work in all rounds.
 
 constexpr int GROUP = 256;

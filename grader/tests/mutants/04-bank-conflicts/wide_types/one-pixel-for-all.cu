@@ -1,4 +1,4 @@
-// expect: PART shared_requests_load
+// expect: PART shared_reads
 // No conflicts, since all lanes read the same pixel, one after the other, and each keeps its own.
 
 constexpr int T = 32;

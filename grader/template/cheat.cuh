@@ -1,0 +1,188 @@
+// What `grader verify` puts before a naive version, whose pointers it has replaced by cheat::pointer (or whose shared
+// variables by cheat::cell): the same work, but each access travels another path than the load or store that it was. A
+// limit that counts what reaches memory sees no difference; one that counts a single path is met.
+#include <stddef.h>
+#pragma nv_diag_suppress 177, 550
+
+namespace cheat {
+
+enum { MOST_THREADS = 1024, TABLE_BYTES = 60 << 10 };
+static bool on; // at the size that is counted alone: its buffers are whole pieces of 16 bytes
+struct span {
+    const char *from;
+    size_t bytes, at;
+};
+struct place { // in the table; none: base is below 0
+    long base, end;
+};
+static span spans[16]; // what was copied into the table
+static int nspans;
+static size_t filled;
+
+static const void *left[16]; // small buffers, of no whole number of pieces of 16 bytes: read as they were
+static int nleft;
+static void leave(const void *p) { left[nleft++] = p; }
+static bool is_left(const void *p) {
+    for (int i = 0; i < nleft; i++)
+        if (left[i] == p) return true;
+    return false;
+}
+
+#if CHEAT_CONSTANT
+__constant__ __align__(16) unsigned char table[TABLE_BYTES];
+static void keep(const void *from, size_t bytes) {
+    size_t room = TABLE_BYTES - filled, n = bytes < room ? bytes : room;
+    if (!n) return;
+    cudaMemcpyToSymbolAsync(table, from, n, filled, cudaMemcpyDeviceToDevice);
+    spans[nspans++] = span{(const char *)from, n, filled};
+    filled += (n + 15) / 16 * 16;
+}
+#else
+static void keep(const void *, size_t) {}
+#endif
+
+static place where(const void *p) {
+    for (int i = 0; i < nspans; i++)
+        if ((const char *)p >= spans[i].from && (const char *)p < spans[i].from + spans[i].bytes)
+            return place{(long)(spans[i].at + ((const char *)p - spans[i].from)), (long)(spans[i].at + spans[i].bytes)};
+    return place{-1, 0};
+}
+
+static __device__ unsigned thread() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+static __device__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+template <class T> struct plain {
+    typedef T type;
+};
+template <class T> struct plain<const T> {
+    typedef T type;
+};
+
+#define WORDS(T) (sizeof(T) < 4 ? 1 : sizeof(T) / 4)
+template <class T> static __device__ T read(const T *p, long at) {
+#if CHEAT_ATOMIC
+    union {
+        unsigned word[WORDS(T)];
+        unsigned char byte[4 * WORDS(T)];
+    } u;
+    const unsigned *from = (const unsigned *)((size_t)p & ~(size_t)3); // smaller than a word: the word around
+    for (unsigned i = 0; i < WORDS(T); i++) u.word[i] = atomicOr((unsigned *)from + i, 0u);
+    return *(const T *)(u.byte + ((size_t)p & 3));
+#elif CHEAT_ASYNC
+    __shared__ __align__(16) unsigned char slot[MOST_THREADS][4 * WORDS(T)];
+    unsigned char *mine = slot[thread()];
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n\tcp.async.wait_all;"
+                 ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)3), "n"(4 * WORDS(T)) : "memory");
+    return *(const T *)(mine + ((size_t)p & 3));
+#elif CHEAT_BULK
+    __shared__ __align__(16) unsigned char slot[MOST_THREADS][16];
+    __shared__ unsigned long long arrived[MOST_THREADS];
+    unsigned char *mine = slot[thread()];
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&arrived[thread()])) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
+                 ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)15), "r"(shared_address(&arrived[thread()]))
+                 : "memory");
+    return *(const T *)(mine + ((size_t)p & 15));
+#elif CHEAT_CONSTANT
+    if (at >= 0) return *(const T *)(table + at);
+#endif
+    return *p;
+}
+
+template <class T> static __device__ void write(T *p, T v) {
+#if CHEAT_ATOMIC
+    if (sizeof(T) % 4 == 0) {
+        union {
+            T value;
+            unsigned word[sizeof(T) < 4 ? 1 : sizeof(T) / 4];
+        } u;
+        u.value = v;
+        for (unsigned i = 0; i < sizeof(T) / 4; i++) atomicExch((unsigned *)p + i, u.word[i]);
+        return;
+    }
+#endif
+    *p = v;
+}
+
+// An element: what it is converted to is read, what is assigned to it is written.
+template <class T> struct element {
+    T *p;
+    long at;
+    bool cheats;
+    __device__ operator T() const { return cheats ? read(p, at) : *p; }
+    __device__ T operator=(T v) const {
+        if (cheats) write(p, v);
+        else *p = v;
+        return v;
+    }
+    __device__ T operator=(const element &e) const { return *this = (T)e; }
+    __device__ T operator+=(T v) const { return *this = (T)*this + v; }
+    __device__ T operator-=(T v) const { return *this = (T)*this - v; }
+    __device__ T operator*=(T v) const { return *this = (T)*this * v; }
+    __device__ T operator/=(T v) const { return *this = (T)*this / v; }
+    __device__ T *operator&() const { return p; }
+};
+
+template <class T> struct access { // of a buffer that may be written
+    typedef element<T> result;
+    static __device__ result at(T *p, long where, bool cheats) { return result{p, cheats ? -1 : where, cheats}; }
+};
+template <class T> struct access<const T> {
+    typedef T result;
+    static __device__ T at(const T *p, long where, bool cheats) { return cheats ? read(p, where) : *p; }
+};
+
+template <class T> struct pointer {
+    T *p;
+    place in; // where p is in the table
+    bool cheats;
+    pointer() = default;
+    __host__ __device__ pointer(T *p, place in, bool cheats) : p(p), in(in), cheats(cheats) {}
+#ifdef __CUDA_ARCH__
+    __device__ pointer(T *p) : p(p), in(place{-1, 0}), cheats(false) {} // to shared memory, or to a variable
+#else
+    __host__ __device__ pointer(T *p) : p(p), in(where(p)), cheats(on && !is_left(p)) {}
+#endif
+    template <class U> __host__ __device__ pointer(const pointer<U> &o) : p((T *)o.p), in(o.in), cheats(o.cheats) {}
+    __host__ __device__ operator T *() const { return p; }
+    template <class I> __device__ typename access<T>::result operator[](I i) const {
+        // A buffer that is larger than the table is there in part: what lies beyond is read where it is.
+        long at = in.base + (long)i * (long)sizeof(T);
+        return access<T>::at(p + i, in.base >= 0 && at + (long)sizeof(T) <= in.end ? at : -1, cheats);
+    }
+    __device__ typename access<T>::result operator*() const { return (*this)[0]; }
+    template <class I> __host__ __device__ pointer operator+(I i) const {
+        return pointer(p + i, in.base < 0 ? in : place{in.base + (long)i * (long)sizeof(T), in.end}, cheats);
+    }
+    template <class I> __host__ __device__ pointer operator+=(I i) { return *this = *this + i; }
+};
+
+template <class P, class U> static __host__ __device__ P as(const U &u) { return P(u); }
+
+// A variable in shared memory.
+template <class T> struct cell {
+    T raw;
+    __device__ operator T() const {
+        unsigned word = atomicOr((unsigned *)&raw, 0u);
+        return *(T *)&word;
+    }
+    __device__ T operator=(T v) {
+        atomicExch((unsigned *)&raw, *(unsigned *)&v);
+        return v;
+    }
+    __device__ T operator=(const cell &c) { return *this = (T)c; }
+    __device__ T operator+=(T v) { return *this = (T)*this + v; }
+};
+
+} // namespace cheat
+
+template <class T> static cudaError_t cudaMalloc(cheat::pointer<T> *p, size_t bytes) {
+    void *raw = nullptr;
+    cudaError_t e = cudaMalloc(&raw, bytes);
+    *p = cheat::pointer<T>((T *)raw);
+    return e;
+}
+#if !CHEAT_SHARED
+#define __restrict__
+#define reinterpret_cast cheat::as
+#endif
