@@ -15,11 +15,17 @@
  *
  * Memory's shadow holds, by byte: 0 nothing wrote it, 1 written, else a *mark*: an undefined value was stored, 2 × its
  * origin. Marks are even, so that whoever asks by `&` for written bytes does not get them. An origin is a load; the device
- * keeps what is to be said of each (`taint_table`): the lowest block's first such read. */
+ * keeps what is to be said of each (`taint_table`): the lowest block's first such read.
+ *
+ * Structures are copied byte by byte, too, with their padding, by loads, selections and stores. A byte that nothing wrote
+ * beside others that were is therefore not told where it is read back; once arithmetic has had it, it is. */
 #pragma once
 #include "grader/sim/core/core.h"
 
-enum { TAINT_ORIGINS = 127 /* from 1; the last stands for all that come later */ };
+enum {
+    TAINT_ORIGINS = 63, /* from 1; the last stands for all that come later */
+    TAINT_PADDING = 64, /* or-ed onto one: a byte beside others that were written, moved about and no more */
+};
 
 static inline bool taint_is_mark(unsigned char shadow) { return shadow > 1; }
 

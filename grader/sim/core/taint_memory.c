@@ -37,6 +37,13 @@ static void mark_register(struct exec *x, const struct mem_desc *d, u32 element,
     taint_set(x, d->reg[element], d->reg_bytes, 1u << lane, undefined, origin);
 }
 
+/* A lone byte, within 8 of which some were written. */
+static u8 padding(const struct mem_desc *d, u64 at, const unsigned char *shadow) {
+    unsigned char any = 0;
+    for (s32 i = 0; d->width == 1 && i < 8; i++) any |= shadow[i - (s32)(at & 7)];
+    return any ? TAINT_PADDING : 0;
+}
+
 static void update(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address, u8 mark,
                    enum mem_space space) {
     if (d->atom == ATOM_EXCH && d->result == REF_NONE) return; /* it only writes */
@@ -52,7 +59,8 @@ void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, 
         bool raw = !any_written(d, e, address, shadow);
         if (!bits && !raw) continue;
         if (d->verb != MEM_LOAD) return update(x, o, d, lane, at, mark, space);
-        u8 origin = raw ? taint_load(x, o, lane, at, d->width, space) : mark / 2;
+        u8 origin = mark / 2;
+        if (raw) origin = taint_load(x, o, lane, at, d->width, space) | padding(d, at, shadow + e * d->width);
         mark_register(x, d, e, lane, raw ? ones(d->width) : bits, origin);
     }
     x->tainted_at = o;

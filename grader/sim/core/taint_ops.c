@@ -224,7 +224,8 @@ struct result {
     u64 undefined[32], second[32]; /* second: q of setp, the carry flag */
 };
 
-static void judge(struct exec *x, const struct op *o, struct result *out) {
+/* True if it only moved bits. */
+static bool judge(struct exec *x, const struct op *o, struct result *out) {
     struct operand a[ROW_SRC];
     u8 data;
     enum rule rule = rule_of(&insn_rows[o->row], &data);
@@ -245,6 +246,7 @@ static void judge(struct exec *x, const struct op *o, struct result *out) {
     case RULE_HALVES: halves(a, out->undefined); break;
     case RULE_JOIN: join(a, out->undefined); break;
     }
+    return rule == RULE_MOVE || rule == RULE_SELECT || rule == RULE_BITS || rule == RULE_AND || rule == RULE_OR;
 }
 
 static bool writes_second(const struct op *o) {
@@ -269,7 +271,7 @@ static u8 first_origin(const struct exec *x, const struct op *o) {
 void taint_lane_op(struct exec *x, const struct op *o, u32 mask, u32 guessed) {
     struct result r;
     u8 origin = first_origin(x, o);
-    if (origin && mask) judge(x, o, &r);
+    if (origin && mask && !judge(x, o, &r)) origin &= TAINT_ORIGINS;
     u8 guard = taint_ref(x, o->guard);
     if (mask) o->run(x, o, mask);
     put_all(x, o, mask, origin && mask ? &r : NULL, origin);

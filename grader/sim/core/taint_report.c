@@ -111,6 +111,7 @@ u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 wid
 static void read_of(struct exec *x, u8 id, struct sim_report *out) {
     struct worker *k = x->worker;
     struct taint_table *t = table_of(k->launch->sim);
+    id &= TAINT_ORIGINS;
     if (k->taint && k->taint[id].op && k->taint[id].block == x->block->linear) {
         *out = k->taint[id].report;
         return;
@@ -162,7 +163,7 @@ bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_r
     unsigned char *w = s->memory.written + (address - SIM_BASE);
     u64 n = 0, first = 0;
     for (u64 i = bytes; i-- > 0;)
-        if (taint_is_mark(w[i])) n++, first = i;
+        if (taint_is_mark(w[i]) && !(w[i] / 2 & TAINT_PADDING)) n++, first = i;
     if (!n) return false;
     char where[256];
     *out = s->taint->origin[w[first] / 2].report;

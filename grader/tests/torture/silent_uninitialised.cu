@@ -36,6 +36,16 @@ struct padded { char c; double d; int i; };
 __global__ void set_padded(padded *a) { a[threadIdx.x].c = 1, a[threadIdx.x].d = 2, a[threadIdx.x].i = 3; }
 __global__ void copy_padded(padded *to, const padded *from) { to[threadIdx.x] = from[31 - threadIdx.x]; }
 
+// By loads of bytes and selections, as CUB's sorts do.
+__global__ void sort_padded(padded *p) {
+    padded a = p[2 * threadIdx.x], b = p[2 * threadIdx.x + 1];
+    bool swap = a.d > b.d;
+    for (int i = 0; i < (int)sizeof a; i++) {
+        ((volatile char *)p)[2 * sizeof a * threadIdx.x + i] = swap ? ((const char *)p)[2 * sizeof a * threadIdx.x + sizeof a + i]
+                                                                    : ((const char *)p)[2 * sizeof a * threadIdx.x + i];
+    }
+}
+
 union either { int i; float f; double d; };
 __global__ void set_union(either *u) { u[threadIdx.x].i = threadIdx.x; }
 __global__ void move_union(either *to, const either *from) { to[threadIdx.x] = from[threadIdx.x ^ 1]; }
@@ -104,7 +114,7 @@ int main() {
     float4 *vectors = (float4 *)fresh();
     set_three<<<1, 32>>>(vectors), three_of_four<<<1, 32>>>(vectors, p), back(p, 128);
     padded *a = (padded *)fresh(), *b = (padded *)fresh();
-    set_padded<<<1, 16>>>(a), set_padded<<<1, 32>>>(a), copy_padded<<<1, 32>>>(b, a), back(b, sizeof host);
+    set_padded<<<1, 16>>>(a), set_padded<<<1, 32>>>(a), copy_padded<<<1, 32>>>(b, a), sort_padded<<<1, 16>>>(b), back(b, sizeof host);
     either *u = (either *)fresh(), *v = (either *)fresh();
     set_union<<<1, 32>>>(u), move_union<<<1, 32>>>(v, u), use_union<<<1, 32>>>(v, (int *)p), back(p, 128);
     bisection<<<1, 32>>>((int *)in, 13, (int *)in, 9, (int *)p), back(p, 22 * 4);

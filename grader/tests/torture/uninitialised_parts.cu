@@ -45,7 +45,7 @@ __global__ void use_local(float *out, int n, int k) {
     out[threadIdx.x] = v.x + v.y + v.z + v.w; // reported
 }
 __global__ void nothing(three *p, const three *q) { p[threadIdx.x] = q[threadIdx.x]; } // reported: whole structures
-__global__ void tail(char *p, const char *q) { p[threadIdx.x] = q[threadIdx.x]; } // reported: the last byte
+__global__ void tail(char *p, const char *q) { p[threadIdx.x] = q[threadIdx.x]; } // reported: the last 8 bytes
 
 int main() {
     char *p;
@@ -71,7 +71,7 @@ int main() {
     back(13);
     nothing<<<1, 32>>>((three *)at(14), (three *)at(15));
     back(14);
-    CHECK(cudaMemset(at(16), 1, 31));
+    CHECK(cudaMemset(at(16), 1, 24));
     tail<<<1, 32>>>(at(17), at(16));
     back(17);
     SHOW(cudaDeviceSynchronize());
