@@ -1,5 +1,5 @@
-/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each within its share
- * of the time, and writes what there is after every exercise; gpu_sections.c has the parts. */
+/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each within its share of
+ * the time; gpu_sections.c has the parts; gpu_report_write.c writes what there is after every exercise. */
 #pragma once
 #include "common/buf.h"
 #include "grader/cli/options.h"
@@ -28,6 +28,8 @@ struct report_part {
 };
 const struct report_part *gpu_report_parts(unsigned *n);
 
+/* False with the reason: the folder cannot be written. */
+bool gpu_report_write(struct report *r, bool complete, struct err *e);
 void gpu_report_cannot(struct report *r, const char *what, const char *why);
 /* After each exercise: whatever stops the program later, this much is there. */
 void gpu_report_save(struct report *r);

@@ -8,22 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct case_plan grade_plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
-const struct case_plan grade_plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20};
-/* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
-const struct case_plan grade_plan_timed = {.rounds = 1, .instructions = 100000000, .seconds = 20, .sample_warps = 1024};
-
-void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
-    const char *base = path_base(path);
-    bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
-    for (const char *p = base; plain && *p; p++)
-        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._-+", *p);
-    if (plain) snprintf(out, size, "%s", base);
-    else snprintf(out, size, "%s.cu", ex->name);
-}
-
-const struct gpu_device *grade_device(void) { return device_find("h200"); }
-
 /* ---- one attempt ---- */
 
 static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
@@ -49,19 +33,6 @@ static void keep_counters(struct grading *g) {
     for (unsigned i = 0; i < g->tally.nlines; i++) {
         struct tally_line *l = &g->tally.lines[i];
         r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters};
-    }
-}
-
-void grade_keep_kernels(struct result *r, const struct ptxas *p) {
-    r->kernels = arena_array(&r->arena, struct kernel_result, p->n);
-    r->nkernels = 0;
-    for (unsigned i = 0; i < p->n; i++) {
-        struct buf name = {0};
-        buf_puts(&name, p->kernels[i].name);
-        text_demangle(&name);
-        r->kernels[r->nkernels++] = (struct kernel_result){grade_clean_name(&r->arena, buf_str(&name)),
-                                                           p->kernels[i].registers, p->kernels[i].spill_bytes};
-        buf_free(&name);
     }
 }
 
