@@ -10,295 +10,16 @@
  *
  * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its pages. What is compared
  * is a copy, and inputs are drawn where the device process cannot reach them. */
-#include "grader/grade/session.h"
-#include "common/file.h"
+#include "grader/grade/session_parts.h"
 #include "common/text.h"
 #include "grader/book/book.h"
-#include "grader/grade/device_process.h"
 #include "grader/grade/ptxas.h"
 
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum { LOG_LIMIT = 8 << 10, MAX_RESTARTS = 3, HOST_MEMORY = 512 /* MiB */ };
-static const double host_seconds = 4; /* for loading, and for one call of the entry */
-
-/* The memory file of a case: the box, then each buffer, from a page of its own on. */
-struct share {
-    int fd; /* -1 = none */
-    uint8_t *bytes;
-    uint64_t size, offset[EX_ARGS];
-};
-
-struct session {
-    const struct exercise *ex;
-    const struct build *build;
-    struct session_options o;
-    const struct ptxas *ptxas;     /* once known */
-    struct device_process *device; /* NULL until the first case, and after the host process died */
-    struct jail *jail;
-    struct problem problem;
-    struct share share;
-    uint64_t address[EX_ARGS];   /* of each argument's own buffer */
-    struct control_reply record; /* what recording gave */
-    bool recorded;
-    struct tally tally;
-    struct buf log;
-    size_t printed; /* bytes of the jail's output already in the log */
-    unsigned starts;
-    bool finished;
-    char compiled_by[64];
-    /* Of a submission that does not load: the verdict of every case. */
-    enum verdict stuck;
-    struct buf stuck_message;
-};
-
-/* ---- ends of the host process ---- */
-
-static enum verdict tell(struct case_run *out, enum verdict v, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static enum verdict tell(struct case_run *out, enum verdict v, const char *format, ...) {
-    va_list ap;
-    va_start(ap, format);
-    buf_vprintf(&out->message, format, ap);
-    va_end(ap);
-    return out->verdict = v;
-}
-
-/* An allocation that failed ends a C++ program by an exception that nobody catches; the library says which. */
-static bool ran_out(const struct jail_result *r) {
-    return r->signal == SIGABRT && r->output.size && strstr(buf_str(&r->output), "std::bad_alloc");
-}
-
-static enum verdict tell_signal(struct case_run *out, int signal) {
-    const char *hint = signal == SIGSEGV || signal == SIGBUS
-                           ? "\nDevice pointers can't be followed on the host: only kernels may read or "
-                             "write what they point to."
-                           : "";
-    return tell(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
-}
-
-static enum verdict tell_end(struct case_run *out, const struct jail_result *r) {
-    switch (r->end) {
-    case JAIL_VIOLATION:
-        return tell(out, V_SEC, "the host code made a system call that an entry has no use for; the jail stopped it");
-    case JAIL_MEMORY: return tell(out, V_MLE, "the host code used more memory than its processes together may");
-    case JAIL_TIMEOUT: return tell(out, V_TLE, "the host code did not return within its time limit");
-    case JAIL_OUTPUT: return tell(out, V_OLE, "the host code printed more than 1 MiB");
-    case JAIL_SIGNALLED:
-        if (ran_out(r))
-            return tell(out, V_MLE, "the host code asked for more memory than the %d MiB that it has", HOST_MEMORY);
-        return tell_signal(out, r->signal);
-    case JAIL_EXITED:
-        return tell(out, V_RTE, "the host process ended with exit status %d instead of returning from the entry",
-                    r->code);
-    case JAIL_BROKEN: break;
-    }
-    return tell(out, V_IE, "%s", r->why);
-}
-
-static void read_log(struct session *s) {
-    struct buf fresh = {0};
-    if (!s->jail || s->log.size > LOG_LIMIT) return;
-    s->printed = jail_output(s->jail, s->printed, LOG_LIMIT, &fresh);
-    text_clean(&s->log, buf_str(&fresh), fresh.size, LOG_LIMIT);
-    buf_free(&fresh);
-}
-
-/* Ends both processes; `seconds` is the grace that a host process which is on its way out gets. */
-static void stop(struct session *s, double seconds, struct jail_result *r) {
-    read_log(s);
-    device_process_close(s->device);
-    s->device = NULL;
-    if (s->jail) jail_wait(s->jail, seconds, r);
-    s->jail = NULL;
-    s->printed = 0;
-}
-
-static void stop_quietly(struct session *s) {
-    struct jail_result r = {0};
-    stop(s, 0, &r);
-    jail_result_free(&r);
-}
-
-/* ---- the device process ---- */
-
-/* Why it gave no answer, as a verdict. It is gone then: the next case starts another one. */
-static enum verdict tell_device(struct session *s, enum device_end end, double seconds, struct case_run *out) {
-    char fate[256];
-    snprintf(fate, sizeof fate, "%s", device_process_fate(s->device));
-    stop_quietly(s);
-    s->recorded = false;
-    switch (end) {
-    case DEVICE_MEMORY:
-        return tell(out, V_MLE, "the simulated GPU used up its memory over this device code, and was stopped");
-    case DEVICE_LATE: return tell(out, V_TLE, "the device did not answer within %.0f s, and was stopped", seconds);
-    case DEVICE_ATTACK: return tell(out, V_SEC, "the device process made %s; the jail stopped it", fate);
-    case DEVICE_CRASHED: return tell(out, V_RTE, "the device process crashed over this device code: %s", fate);
-    case DEVICE_LIED: return tell(out, V_RTE, "the device process sent what is no answer");
-    default: return tell(out, V_IE, "%s", fate);
-    }
-}
-
-static int watched(const struct session *s) { return s->jail ? jail_pollfd(s->jail) : -1; }
-
-/* True with an answer; else the verdict is in `out`. */
-static bool ask(struct session *s, enum control_op op, double seconds, struct control_request *q, int fd,
-                struct control_reply *p, struct case_run *out) {
-    q->op = op, q->seconds = seconds;
-    enum device_end end = device_process_ask(s->device, q, fd, watched(s), p);
-    if (end == DEVICE_ANSWERED) return true;
-    tell_device(s, end, seconds, out);
-    return false;
-}
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const struct control_kernel *)a)->name, ((const struct control_kernel *)b)->name);
-}
-
-/* What ptxas said of each kernel, by the digest of its name, sorted; as a memory file. */
-static int kernels_file(const struct ptxas *p, struct err *e) {
-    struct control_kernel *k = xcalloc(p->n + 1, sizeof *k);
-    for (unsigned i = 0; i < p->n; i++) {
-        struct hash h;
-        hash_start(&h);
-        hash_text(&h, p->kernels[i].name);
-        hash_hex(&h, k[i].name);
-        k[i].registers = p->kernels[i].registers, k[i].spill_bytes = p->kernels[i].spill_bytes;
-    }
-    qsort(k, p->n, sizeof *k, by_name);
-    size_t bytes = p->n * sizeof *k;
-    int fd = server_shared_memory("kernels", bytes ? bytes : 1, e);
-    if (fd >= 0 && pwrite(fd, k, bytes, 0) != (ssize_t)bytes) {
-        err_set(e, ERR_SYSTEM, "cannot write %zu bytes of shared memory", bytes);
-        close(fd);
-        fd = -1;
-    }
-    free(k);
-    return fd;
-}
-
-static enum verdict open_device(struct session *s, struct case_run *out) {
-    struct control_request q = {0};
-    struct control_reply p;
-    struct control_open *o = &q.u.open;
-    struct err e = {0};
-    static const struct ptxas none;
-    const struct ptxas *known = s->ptxas ? s->ptxas : &none;
-    if (known->n > CONTROL_KERNELS) return tell(out, V_CE, "%u kernels in one file", known->n);
-    int fd = kernels_file(known, &e);
-    if (fd < 0) return tell(out, V_IE, "%s", e.text);
-    snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
-    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n, o->images = 1, o->client = 1;
-    if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
-    if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    memcpy(o->image[0], s->build->image, HASH_HEX);
-    bool ok = ask(s, CONTROL_OPEN, host_seconds + (s->o.gpu ? 60 : 0), &q, fd, &p, out);
-    close(fd);
-    return ok ? V_AC : out->verdict;
-}
-
-/* ---- starting ---- */
-
-static bool start_host(struct session *s, struct err *e) {
-    char host[PATH_MAX];
-    snprintf(host, sizeof host, "%s/libexec/hostproc", book_build());
-    if (!file_exists(host)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", host);
-    const char *argv[] = {"/hostproc", "/work/submission.so", NULL};
-    const char *env[] = {"LC_ALL=C.UTF-8", WB_ENV_SOCKET "=3", WB_ENV_WINDOW "=4", NULL};
-    struct jail_bind binds[16];
-    struct jail_file file = {"submission.so", s->build->object.data, s->build->object.size};
-    struct jail_fd fds[] = {{device_process_client_socket(s->device), 3}, {device_process_client_window(s->device), 4}};
-    struct jail_job job = {.kind = JAIL_HOST,
-                           .argv = argv,
-                           .env = env,
-                           .binds = binds,
-                           .files = &file,
-                           .nfiles = 1,
-                           .fds = fds,
-                           .nfds = 2,
-                           .limits = {.cpu_seconds = 60,
-                                      .memory_bytes = (uint64_t)HOST_MEMORY << 20,
-                                      .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
-                                      .file_bytes = 1 << 20,
-                                      .work_bytes = 96 << 20,
-                                      .processes = 8,
-                                      .files = 64}};
-    const struct jail_bind *system = jail_system_binds(JAIL_HOST, &job.nbinds);
-    memcpy(binds, system, job.nbinds * sizeof *system);
-    binds[job.nbinds++] = (struct jail_bind){host, "/hostproc", false};
-    if (s->build->object.size > job.limits.file_bytes) job.limits.work_bytes += s->build->object.size;
-    s->jail = jail_start(&job, e);
-    if (s->jail) device_process_client_started(s->device);
-    return s->jail;
-}
-
-static bool start_device(struct session *s, struct err *e) {
-    struct device_process_options o = {.device = s->o.device, .gpu = s->o.gpu, .workers = s->o.workers};
-    s->device = device_process_start(&o, e);
-    return s->device;
-}
-
-/* The object did not load, which later cases cannot change. */
-static enum verdict not_ready(struct session *s, const struct control_outcome *o, struct case_run *out) {
-    struct jail_result r = {0};
-    stop(s, o->end == SERVER_CLOSED ? 1 : 0, &r);
-    if (o->end == SERVER_DEADLINE)
-        tell(out, V_TLE, "loading the program took more than %.0f s (a constructor that does not return?)",
-             host_seconds);
-    else if (o->end == SERVER_LIMIT)
-        tell(out, V_RTE, "the program issued too many device calls before its entry was called");
-    else if (o->end == SERVER_CLOSED) tell_end(out, &r);
-    else if (o->state == WB_NO_OBJECT) tell(out, V_CE, "the compiled file does not load: %s", o->text);
-    else tell(out, V_IE, "the host process did not start as it should (state %d) %s", (int)o->state, o->text);
-    jail_result_free(&r);
-    s->stuck = out->verdict;
-    buf_puts(&s->stuck_message, buf_str(&out->message));
-    s->finished = true;
-    return out->verdict;
-}
-
-/* Device code that cannot be loaded fails as a call; the reason decides whose fault it is. */
-static enum verdict bad_module(struct session *s, const struct control_outcome *o, struct case_run *out) {
-    s->finished = true;
-    bool ours = !strcmp(server_error_name(o->error), "cudaErrorNotSupported");
-    s->stuck = ours ? V_IE : V_RTE;
-    buf_printf(&s->stuck_message, ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s",
-               o->why);
-    return tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
-}
-
-/* ptxas works while the processes start; what it refuses is not loaded. */
-static enum verdict wait_for_ptxas(struct session *s, struct case_run *out) {
-    const struct ptxas *p = s->ptxas = s->o.finish ? s->o.finish(s->o.user) : s->o.registers;
-    if (!p || (!p->refused && !p->failed)) return V_AC;
-    s->finished = true;
-    s->stuck = p->refused ? V_CE : V_IE;
-    buf_printf(&s->stuck_message, p->refused ? "ptxas refuses the device code:\n%s" : "%s", buf_str(&p->text));
-    return tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
-}
-
-static enum verdict start(struct session *s, struct case_run *out) {
-    struct err e = {0};
-    struct control_request q = {0};
-    struct control_reply p;
-    if (s->starts++ >= MAX_RESTARTS) s->finished = true;
-    s->stuck = V_AC;
-    if (!start_device(s, &e) || !start_host(s, &e)) {
-        stop_quietly(s);
-        return tell(out, V_IE, "%s", e.text);
-    }
-    if (wait_for_ptxas(s, out) != V_AC) return stop_quietly(s), out->verdict;
-    if (open_device(s, out) != V_AC) return out->verdict;
-    if (!ask(s, CONTROL_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
-    if (p.outcome.end != SERVER_CALL || p.outcome.state != WB_READY) return not_ready(s, &p.outcome, out);
-    return p.outcome.error ? bad_module(s, &p.outcome, out) : V_AC;
-}
 
 /* ---- recording ---- */
 
@@ -335,7 +56,7 @@ static bool lay_out(struct session *s, struct case_run *out) {
     struct control_reply p;
     struct control_buffers *b = &q.u.buffers;
     struct err e = {0};
-    if (!make_share(s, &e)) return tell(out, V_IE, "%s", e.text), false;
+    if (!make_share(s, &e)) return session_tell(out, V_IE, "%s", e.text), false;
     b->file_bytes = s->share.size;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
         if (!is_own_buffer(s, i)) continue;
@@ -343,7 +64,7 @@ static bool lay_out(struct session *s, struct case_run *out) {
         *c = (struct control_buffer){.bytes = s->problem.op[i].bytes, .offset = s->share.offset[i]};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
-    if (!ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
+    if (!session_ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
         if (is_own_buffer(s, i)) s->address[i] = p.address[n++];
     return true;
@@ -375,15 +96,15 @@ static enum verdict not_recorded(struct session *s, const struct control_outcome
         s->stuck = V_CE;
         buf_printf(&s->stuck_message, "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
                    book_entry(s->ex), o->text[0] ? "\n" : "", o->text);
-        return tell(out, V_CE, "%s", buf_str(&s->stuck_message));
+        return session_tell(out, V_CE, "%s", buf_str(&s->stuck_message));
     }
     struct jail_result r = {0};
     bool closed = o->end == SERVER_CLOSED;
-    stop(s, closed ? 1 : 0, &r);
+    session_stop(s, closed ? 1 : 0, &r);
     if (o->end == SERVER_LIMIT)
-        tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
-    else if (closed) tell_end(out, &r);
-    else tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
+        session_tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
+    else if (closed) session_tell_end(out, &r);
+    else session_tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
     jail_result_free(&r);
     if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE) s->finished = true;
     return out->verdict;
@@ -396,14 +117,14 @@ static enum verdict record(struct session *s, struct case_run *out) {
     make_args(s, q.u.record.args);
     q.u.record.nargs = s->ex->nargs;
     snprintf(q.u.record.entry, sizeof q.u.record.entry, "%s", book_entry(s->ex));
-    if (!ask(s, CONTROL_RECORD, host_seconds, &q, -1, &s->record, out)) return out->verdict;
+    if (!session_ask(s, CONTROL_RECORD, host_seconds, &q, -1, &s->record, out)) return out->verdict;
     const struct control_outcome *o = &s->record.outcome;
     if (o->end != SERVER_CALL || o->state != WB_RETURNED) return not_recorded(s, o, out);
     s->recorded = true;
     /* A launch that was refused is an error even where the result happens to be right. */
     if (o->error && !strcmp(o->call, "launch"))
-        return tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o->error),
-                    server_error_text(o->error), o->why);
+        return session_tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o->error),
+                            server_error_text(o->error), o->why);
     return V_AC;
 }
 
@@ -454,10 +175,11 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
     tell_reports(&s->tally, out);
     if (f == SIM_FAULT_BUDGET || f == SIM_FAULT_TIME || o->end == SERVER_DEADLINE) {
         if (!out->message.size)
-            tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
+            session_tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
         return out->verdict = V_TLE;
     }
-    if (!out->message.size) tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
+    if (!out->message.size)
+        session_tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
     return out->verdict = V_RTE;
 }
 
@@ -520,8 +242,8 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = !plan->sanitize;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
-    if (!ask(s, CONTROL_REPLAY, plan->seconds, &q, -1, p, out)) return false;
-    if (!take_box(s, p, round == 0)) return tell_device(s, DEVICE_LIED, plan->seconds, out), false;
+    if (!session_ask(s, CONTROL_REPLAY, plan->seconds, &q, -1, p, out)) return false;
+    if (!take_box(s, p, round == 0)) return session_tell_device(s, DEVICE_LIED, plan->seconds, out), false;
     if (whole) read_back(s);
     return true;
 }
@@ -544,8 +266,8 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
 static enum verdict out_of_memory(const struct control_outcome *recorded, enum verdict v, struct case_run *out) {
     bool ran_out = recorded->error && !strcmp(server_error_name(recorded->error), "cudaErrorMemoryAllocation");
     if (!ran_out || (v != V_WA && v != V_RTE)) return v;
-    return tell(out, V_MLE, "%sThe call to `%s` had failed: %s", out->message.size ? "\n" : "", recorded->call,
-                recorded->why);
+    return session_tell(out, V_MLE, "%sThe call to `%s` had failed: %s", out->message.size ? "\n" : "", recorded->call,
+                        recorded->why);
 }
 
 /* Before what is wrong at the second call, that the first one was not. */
@@ -584,10 +306,10 @@ static bool begin(struct session *s, const struct ex_case *c, unsigned index, st
     struct ex_rng rng;
     *out = (struct case_run){.verdict = V_AC};
     s->recorded = false;
-    if (s->stuck != V_AC) return tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
+    if (s->stuck != V_AC) return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
     if (!problem_open(&s->problem, s->ex, c, &e))
-        return tell(out, V_IE, "the exercise's description: %s", e.text), false;
-    if (!s->device && start(s, out) != V_AC) return false;
+        return session_tell(out, V_IE, "the exercise's description: %s", e.text), false;
+    if (!s->device && session_start(s, out) != V_AC) return false;
     problem_rng_start(&rng, s->o.seed, book_id(s->ex), index, ~0u);
     problem_draw_scalars(&s->problem, &rng);
     return true;
@@ -613,7 +335,7 @@ double session_round(struct session *s, unsigned index, unsigned round) {
     if (!s->recorded) return -1;
     draw(s, index, round, true);
     write_inputs(s, &q.u.replay, true);
-    bool ok = ask(s, CONTROL_ROUND, 10, &q, -1, &p, &out);
+    bool ok = session_ask(s, CONTROL_ROUND, 10, &q, -1, &p, &out);
     if (ok) snprintf(s->compiled_by, sizeof s->compiled_by, "%s", p.compiled_by);
     session_case_free(&out);
     return ok ? p.seconds : -1;
@@ -642,13 +364,13 @@ struct session *session_open(const struct exercise *ex, const struct build *b, c
 bool session_finished(const struct session *s) { return s->finished; }
 
 void session_log(struct session *s, struct buf *out) {
-    read_log(s);
+    session_read_log(s);
     text_clean(out, buf_str(&s->log), s->log.size, LOG_LIMIT);
 }
 
 void session_close(struct session *s) {
     if (!s) return;
-    stop_quietly(s);
+    session_stop_quietly(s);
     unshare(s);
     buf_free(&s->log);
     buf_free(&s->stuck_message);
