@@ -206,7 +206,7 @@ static bool prepare(struct device *d, const struct control_replay *r, struct con
     if (!d->recording) return refuse(p, "nothing was recorded");
     if (r->ranges > CONTROL_RANGES) return refuse(p, "too many ranges");
     tally_free(&d->tally);
-    if (!r->again && !server_restart(d->server, &e)) return refuse(p, e.text);
+    if (!(r->again ? server_call_again : server_restart)(d->server, &e)) return refuse(p, e.text);
     for (unsigned i = 0; i < r->ranges; i++)
         if (!put_range(d, &r->range[i])) return refuse(p, "the inputs cannot be written");
     return true;

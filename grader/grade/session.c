@@ -226,10 +226,8 @@ static bool take_box(struct session *s, const struct control_reply *p, bool firs
 }
 
 /* The second round of a case is a second call in a row, which finds the module's variables as the first left them: an accumulator
- * that nobody resets is right once. What leaves memory allocated could not get the same addresses again. */
-static bool is_second_call(const struct session *s, unsigned round) {
-    return round == 1 && !s->o.gpu && !s->record.leaks[0];
-}
+ * that nobody resets is right once. */
+static bool is_second_call(const struct session *s, unsigned round) { return round == 1 && !s->o.gpu; }
 
 /* Runs the recording on fresh inputs; the tally is in `s`, outputs in `after`. */
 static bool replay(struct session *s, const struct case_plan *plan, unsigned round, struct control_reply *p,

@@ -45,6 +45,8 @@ struct backend_ops {
     void (*close)(struct backend *);
     /* Frees all allocations, puts module variables back to their initial values; modules stay. */
     void (*reset)(struct backend *);
+    /* Frees all allocations; module variables stay as they are. */
+    void (*free_all)(struct backend *);
 
     /* A fat binary as nvcc embeds it. 0, or a cudaError_t with the reason in `e`. */
     int (*load)(struct backend *, const void *image, size_t size, void **module, struct err *e);

@@ -225,6 +225,8 @@ static void gpu_reset(struct backend *b) {
     for (struct gpu_module *m = g->modules; m && !g->poison; m = m->next) gpu_module_reset(g, m);
 }
 
+static void gpu_free_all(struct backend *b) { gpu(b)->nblocks = 0; }
+
 static void gpu_close(struct backend *b) {
     struct backend_gpu *g = gpu(b);
     bool dead = g->poison;
@@ -249,11 +251,13 @@ static void gpu_close(struct backend *b) {
 
 static const struct backend_ops gpu_ops = {
 #define OP(name) .name = gpu_##name
-    OP(close),       OP(reset),       OP(load),      OP(unload),
-    OP(find_kernel), OP(find_symbol), OP(alloc),     .alloc_pages = gpu_alloc,
-    OP(mark),        OP(free),        OP(range),     OP(memory_used),
-    OP(write),       OP(read),        OP(fill),      OP(copy),
-    OP(check),       OP(launch),      OP(occupancy), OP(time_limit),
+    OP(close),       OP(reset),     OP(free_all),
+    OP(load),        OP(unload),    OP(find_kernel),
+    OP(find_symbol), OP(alloc),     .alloc_pages = gpu_alloc,
+    OP(mark),        OP(free),      OP(range),
+    OP(memory_used), OP(write),     OP(read),
+    OP(fill),        OP(copy),      OP(check),
+    OP(launch),      OP(occupancy), OP(time_limit),
     OP(take_output),
 #undef OP
 };

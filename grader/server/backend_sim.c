@@ -29,6 +29,7 @@ static void sim_backend_close(struct backend *b) {
 }
 
 static void sim_backend_reset(struct backend *b) { sim_reset(backend_sim(b)); }
+static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
 
 static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
     struct arena arena = {0};
@@ -173,9 +174,10 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),     OP(reset),   OP(load), OP(unload), OP(find_kernel), OP(find_symbol), OP(alloc),      OP(alloc_pages),
-    OP(share),     OP(unshare), OP(mark), OP(free),   OP(range),       OP(memory_used), OP(write),      OP(read),
-    OP(undefined), OP(fill),    OP(copy), OP(check),  OP(launch),      OP(occupancy),   OP(time_limit), OP(take_output),
+    OP(close),       OP(reset),       OP(free_all),   OP(load),        OP(unload), OP(find_kernel), OP(find_symbol),
+    OP(alloc),       OP(alloc_pages), OP(share),      OP(unshare),     OP(mark),   OP(free),        OP(range),
+    OP(memory_used), OP(write),       OP(read),       OP(undefined),   OP(fill),   OP(copy),        OP(check),
+    OP(launch),      OP(occupancy),   OP(time_limit), OP(take_output),
 #undef OP
 };
 

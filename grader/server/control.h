@@ -76,7 +76,7 @@ struct control_replay {
     uint64_t instructions, sample_warps;
     uint64_t sample_key; /* which blocks are sampled */
     uint32_t sanitize, timing, ranges, read_back;
-    uint32_t again, pad; /* the device is left as the last replay left it: a second call in a row */
+    uint32_t again, pad; /* a second call in a row: module variables are as the last replay left them */
     struct control_range range[CONTROL_RANGES];
 };
 

@@ -95,7 +95,7 @@ int server_refuse(struct server *s, int error, const char *format, ...) __attrib
 bool server_tail_name(struct tail t, char *out, size_t size);
 struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
-void server_context_clear(struct server *s);
+void server_context_clear(struct server *s, bool keep_variables);
 
 /* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
 int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);

@@ -110,8 +110,8 @@ void recording_append(struct server *s, enum wb_op op, const void *request, size
 
 /* ---- the problem's own buffers ---- */
 
-static bool allocate_own(struct server *s, bool again, struct err *e) {
-    server_context_clear(s);
+static bool allocate_own(struct server *s, bool again, bool keep_variables, struct err *e) {
+    server_context_clear(s, keep_variables);
     for (unsigned i = 0; i < s->nown; i++) {
         struct own_buffer *b = &s->own[i];
         uint64_t address = s->backend->ops->alloc_pages(s->backend, b->bytes, b->name);
@@ -133,7 +133,7 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
     for (unsigned i = 0; i < n; i++)
         s->own[i] = (struct own_buffer){.name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes};
     if (s->backend->ops->unshare) s->backend->ops->unshare(s->backend);
-    if (!allocate_own(s, false, e)) return false;
+    if (!allocate_own(s, false, false, e)) return false;
     for (unsigned i = 0; s->backend->ops->share && i < n; i++)
         s->own[i].shared = buffers[i].fd && buffers[i].bytes &&
                            s->backend->ops->share(s->backend, s->own[i].address, buffers[i].fd, buffers[i].offset);
@@ -142,7 +142,8 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
 
 uint64_t server_buffer_address(const struct server *s, unsigned i) { return s->own[i].address; }
 
-bool server_restart(struct server *s, struct err *e) { return allocate_own(s, true, e); }
+bool server_restart(struct server *s, struct err *e) { return allocate_own(s, true, false, e); }
+bool server_call_again(struct server *s, struct err *e) { return allocate_own(s, true, true, e); }
 
 bool server_is_shared(const struct server *s, unsigned i) { return s->own[i].shared; }
 bool server_mark(struct server *s, uint64_t address, uint64_t bytes, enum server_content what) {

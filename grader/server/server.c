@@ -120,8 +120,8 @@ void server_client_started(struct server *s) {
 
 void server_hang_up(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 
-void server_context_clear(struct server *s) {
-    s->backend->ops->reset(s->backend);
+void server_context_clear(struct server *s, bool keep_variables) {
+    (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
     s->poison = 0;
     s->seconds = 0;
     s->launches = s->allocations = s->nlive = 0;
@@ -226,7 +226,7 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail 
     if (!s->options.grading && q->pid != s->client_pid) {
         s->client_pid = q->pid;
         server_modules_clear(s);
-        server_context_clear(s);
+        server_context_clear(s, false);
     }
     p->base = s->backend->base;
     p->span = s->backend->span;

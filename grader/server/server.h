@@ -125,6 +125,8 @@ uint64_t server_buffer_address(const struct server *s, unsigned i);
 bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
                    int watch, struct recording **recording, struct server_outcome *out);
 bool server_restart(struct server *s, struct err *e);
+/* The same for a second call in a row, which finds module variables as the first left them. */
+bool server_call_again(struct server *s, struct err *e);
 /* Re-executes the recording. False with an error: our fault (addresses came out otherwise). A faulting kernel is
  * `out->fault`; a deadline passed is `out->end`. */
 bool server_replay(struct server *s, const struct recording *r, double deadline, struct server_outcome *out,

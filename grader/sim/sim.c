@@ -164,7 +164,8 @@ void sim_unload(struct sim *s, struct sim_module *m) {
     free(m);
 }
 
-void sim_reset(struct sim *s) {
+/* Frees and zeroes all but modules' variables, whose bytes are undefined afterwards. */
+static void free_all(struct sim *s) {
     for (unsigned i = 0; i < s->memory.count; i++) {
         struct allocation *a = &s->memory.table[i];
         if (!a->module && a->state == ALLOCATION_LIVE) s->memory.used -= a->size;
@@ -177,8 +178,28 @@ void sim_reset(struct sim *s) {
     s->heap_used = 0;
     s->memory.marked = false;
     memory_scrub(&s->memory); /* nothing of one replay is left to be found in the next */
+}
+
+void sim_reset(struct sim *s) {
+    free_all(s);
     struct err ignored = {0}; /* it worked when the module was loaded */
     for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);
+}
+
+void sim_free_all(struct sim *s) {
+    struct buf kept = {0};
+    size_t at = 0;
+    for (unsigned i = 0; i < s->memory.count; i++)
+        if (s->memory.table[i].module)
+            buf_add(&kept, s->memory.bytes + s->memory.table[i].start, s->memory.table[i].size);
+    free_all(s);
+    for (unsigned i = 0; i < s->memory.count; i++) {
+        const struct allocation *a = &s->memory.table[i];
+        if (!a->module || !a->size) continue;
+        memcpy(s->memory.bytes + a->start, kept.data + at, a->size);
+        at += a->size;
+    }
+    buf_free(&kept);
 }
 
 const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char *name) {

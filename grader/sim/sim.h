@@ -61,6 +61,8 @@ struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
 /* Frees every allocation, zeroes what they held, and resets module variables to their initial values; modules stay loaded. */
 void sim_reset(struct sim *s);
+/* The same, but module variables stay as kernels left them. */
+void sim_free_all(struct sim *s);
 
 /* ---- memory ---- */
 

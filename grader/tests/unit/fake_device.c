@@ -48,6 +48,7 @@ static void fake_reset(struct backend *b) {
     memset(f->bytes, 0, 16);
     f->top = FAKE_BASE + 64;
 }
+static void fake_free_all(struct backend *b) { fake_reset(b); }
 
 static int fake_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
     if (size < 4 || memcmp(image, "FAKE", 4)) {
@@ -170,11 +171,13 @@ static void fake_take_output(struct backend *b, struct buf *out, struct buf *err
 
 static const struct backend_ops fake_ops = {
 #define OP(name) .name = fake_##name
-    OP(close),       OP(reset),       OP(load),      OP(unload),
-    OP(find_kernel), OP(find_symbol), OP(alloc),     .alloc_pages = fake_alloc,
-    OP(mark),        OP(free),        OP(range),     OP(memory_used),
-    OP(write),       OP(read),        OP(fill),      OP(copy),
-    OP(check),       OP(launch),      OP(occupancy), OP(time_limit),
+    OP(close),       OP(reset),     OP(free_all),
+    OP(load),        OP(unload),    OP(find_kernel),
+    OP(find_symbol), OP(alloc),     .alloc_pages = fake_alloc,
+    OP(mark),        OP(free),      OP(range),
+    OP(memory_used), OP(write),     OP(read),
+    OP(fill),        OP(copy),      OP(check),
+    OP(launch),      OP(occupancy), OP(time_limit),
     OP(take_output),
 #undef OP
 };
