@@ -255,7 +255,7 @@ static enum verdict not_ready(struct session *s, const struct control_outcome *o
         tell(out, V_RTE, "the program issued too many device calls before its entry was called");
     else if (o->end == SERVER_CLOSED) tell_end(out, &r);
     else if (o->state == WB_NO_OBJECT) tell(out, V_CE, "the compiled file does not load: %s", o->text);
-    else tell(out, V_IE, "the host process did not start as it should (state %d) %s", (int)o->state, o->text);
+    else tell(out, V_RTE, "the host code answered the device server itself, before its entry was called");
     jail_result_free(&r);
     s->stuck = out->verdict;
     buf_puts(&s->stuck_message, buf_str(&out->message));
@@ -297,7 +297,9 @@ static enum verdict start(struct session *s, struct case_run *out) {
     if (open_device(s, out) != V_AC) return out->verdict;
     if (!ask(s, CONTROL_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
     if (p.outcome.end != SERVER_CALL || p.outcome.state != WB_READY) return not_ready(s, &p.outcome, out);
-    return p.outcome.error ? bad_module(s, &p.outcome, out) : V_AC;
+    /* Another call that failed by then is a constructor's affair. */
+    bool loading = !strcmp(p.outcome.call, "module_load") || !strcmp(p.outcome.call, "upload");
+    return p.outcome.error && loading ? bad_module(s, &p.outcome, out) : V_AC;
 }
 
 /* ---- recording ---- */
@@ -344,6 +346,8 @@ static bool lay_out(struct session *s, struct case_run *out) {
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
     if (!ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
+    if (p.outcome.error)
+        return tell(out, V_MLE, "the program's own device variables leave no room: %s", p.outcome.why), false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
         if (is_own_buffer(s, i)) s->address[i] = p.address[n++];
     return true;
@@ -383,6 +387,7 @@ static enum verdict not_recorded(struct session *s, const struct control_outcome
     if (o->end == SERVER_LIMIT)
         tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
     else if (closed) tell_end(out, &r);
+    else if (o->end == SERVER_CALL) tell(out, V_RTE, "the host code answered the device server itself, wrongly");
     else tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
     jail_result_free(&r);
     if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE) s->finished = true;
