@@ -157,7 +157,13 @@ static bool on_buffers(struct device *d, const struct control_request *q, int fd
             return refuse(p, "a buffer outside its file");
         buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset};
     }
-    if (!server_buffers(d->server, buffers, d->buffers.n, &e)) return refuse(p, e.text);
+    bool laid = server_buffers(d->server, buffers, d->buffers.n, &e);
+    if (!laid && e.kind != ERR_LIMIT) return refuse(p, e.text);
+    if (!laid) { /* module variables have taken the room */
+        p->outcome.error = WB_cudaErrorMemoryAllocation;
+        snprintf(p->outcome.why, sizeof p->outcome.why, "%.500s", e.text);
+        return true;
+    }
     for (unsigned i = 0; i < d->buffers.n; i++) p->address[i] = server_buffer_address(d->server, i);
     return true;
 }

@@ -65,6 +65,8 @@ static bool lay_out(struct session *s, struct case_run *out) {
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
     if (!session_ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
+    if (p.outcome.error)
+        return session_tell(out, V_MLE, "the program's own device variables leave no room: %s", p.outcome.why), false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
         if (is_own_buffer(s, i)) s->address[i] = p.address[n++];
     return true;
@@ -104,6 +106,8 @@ static enum verdict not_recorded(struct session *s, const struct control_outcome
     if (o->end == SERVER_LIMIT)
         session_tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
     else if (closed) session_tell_end(out, &r);
+    else if (o->end == SERVER_CALL)
+        session_tell(out, V_RTE, "the host code answered the device server itself, wrongly");
     else session_tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
     jail_result_free(&r);
     if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE) s->finished = true;

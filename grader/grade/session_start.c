@@ -212,7 +212,7 @@ static enum verdict not_ready(struct session *s, const struct control_outcome *o
         session_tell(out, V_RTE, "the program issued too many device calls before its entry was called");
     else if (o->end == SERVER_CLOSED) session_tell_end(out, &r);
     else if (o->state == WB_NO_OBJECT) session_tell(out, V_CE, "the compiled file does not load: %s", o->text);
-    else session_tell(out, V_IE, "the host process did not start as it should (state %d) %s", (int)o->state, o->text);
+    else session_tell(out, V_RTE, "the host code answered the device server itself, before its entry was called");
     jail_result_free(&r);
     s->stuck = out->verdict;
     buf_puts(&s->stuck_message, buf_str(&out->message));
@@ -254,5 +254,7 @@ enum verdict session_start(struct session *s, struct case_run *out) {
     if (open_device(s, out) != V_AC) return out->verdict;
     if (!session_ask(s, CONTROL_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
     if (p.outcome.end != SERVER_CALL || p.outcome.state != WB_READY) return not_ready(s, &p.outcome, out);
-    return p.outcome.error ? bad_module(s, &p.outcome, out) : V_AC;
+    /* Another call that failed by then is a constructor's affair. */
+    bool loading = !strcmp(p.outcome.call, "module_load") || !strcmp(p.outcome.call, "upload");
+    return p.outcome.error && loading ? bad_module(s, &p.outcome, out) : V_AC;
 }

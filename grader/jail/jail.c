@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -28,6 +29,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { TMPFILE = O_TMPFILE & ~O_DIRECTORY };
 
 struct jail {
     pid_t pid;
@@ -149,6 +152,36 @@ static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     return true;
 }
 
+/* Calls that one of their arguments makes harmful to host code's neighbours. Files without a name are on a disk where no look
+ * into the folder finds them. Locks, leases and flags lie on files that others may see, even where they may only be read. */
+static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
+    static const struct {
+        int number;
+        unsigned argument;
+        uint64_t mask, value;
+    } rules[] = {
+        {SCMP_SYS(open), 1, TMPFILE, TMPFILE},
+        {SCMP_SYS(openat), 2, TMPFILE, TMPFILE},
+        {SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETLK},
+        {SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETLKW},
+        {SCMP_SYS(fcntl), 1, UINT32_MAX, F_OFD_SETLK},
+        {SCMP_SYS(fcntl), 1, UINT32_MAX, F_OFD_SETLKW},
+        {SCMP_SYS(fcntl), 1, UINT32_MAX, F_SETLEASE},
+        {SCMP_SYS(fcntl), 1, UINT32_MAX, F_NOTIFY},
+        {SCMP_SYS(ioctl), 1, UINT32_MAX, FS_IOC_SETFLAGS},
+        {SCMP_SYS(ioctl), 1, UINT32_MAX, FS_IOC_SETVERSION},
+        {SCMP_SYS(ioctl), 1, UINT32_MAX, FS_IOC32_SETFLAGS},
+        {SCMP_SYS(ioctl), 1, UINT32_MAX, FS_IOC32_SETVERSION},
+        {SCMP_SYS(ioctl), 1, UINT32_MAX, FS_IOC_FSSETXATTR},
+    };
+    if (kind != JAIL_HOST) return true;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct scmp_arg_cmp when = {rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask, rules[i].value};
+        if (seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), rules[i].number, 1, &when) < 0) return false;
+    }
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) == 0; /* its flags lie in memory */
+}
+
 /* The newest system call that the lists above were made with; the kernel has one row of numbers for all machines from 424 on.
  * What came later does not exist in a jail, as on an older kernel: fchmodat2 and setxattrat undo what their elders may not. */
 enum { NEWEST_CALL = 450 };
@@ -176,7 +209,7 @@ static const struct sock_fprog *filter_for(enum jail_kind kind) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
     bool ok = filter && fd >= 0 && add_rules(filter, kind, shared) && add_memory_rules(filter, kind) &&
-              seccomp_export_bpf(filter, fd) == 0 && read_filter(fd, &programs[kind]);
+              add_file_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 && read_filter(fd, &programs[kind]);
     if (fd >= 0) close(fd);
     seccomp_release(filter);
     return ok ? &programs[kind] : NULL;

@@ -10,6 +10,7 @@ enum {
     MAX_BUFFERS = 64,
     MAX_UPLOAD = 256 << 20,
     MAX_OUTPUT = 4 << 20,             /* of device printf, not asked for */
+    MAX_LOCAL = 512 << 10,            /* of a thread, from compute capability 2.0 on */
     STATIC_SHARED_DEFAULT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
 };
 

@@ -45,6 +45,10 @@ static int check(struct server *s, const struct server_kernel *k, const struct w
         return server_refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u",
                              k->name, l->param_bytes, k->k.info.param_bytes);
     struct err e = {0};
+    if (k->k.info.local_bytes > MAX_LOCAL)
+        return server_refuse(s, WB_cudaErrorLaunchOutOfResources,
+                             "kernel `%.200s`: %u bytes of local memory a thread; a GPU has %d at most", k->name,
+                             k->k.info.local_bytes, MAX_LOCAL);
     if (q->dynamic_shared <= UINT32_MAX) {
         int error = s->backend->ops->check(s->backend, l, &e);
         if (error) return server_refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);

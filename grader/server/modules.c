@@ -74,6 +74,9 @@ int server_on_module_load(struct server *s, const struct wb_req_module_load *q, 
     if (!is_known_image(s))
         return server_refuse(s, WB_cudaErrorInvalidKernelImage,
                              "device code that nvcc did not make of this file is not loaded");
+    if (s->recording) /* its variables would lie elsewhere in the replays, which begin with them */
+        return server_refuse(s, WB_cudaErrorNotPermitted,
+                             "device code is loaded when the program starts, not by an exercise's entry");
     int error = s->backend->ops->load(s->backend, s->upload, s->upload_bytes, &module, &e);
     free(s->upload);
     s->upload = NULL;
@@ -134,7 +137,7 @@ static void describe(const struct server_kernel *k, struct wb_rep_kernel_find *p
 
 int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, struct tail tail,
                           struct wb_rep_kernel_find *p, struct buf *out) {
-    char name[4096];
+    char name[WB_FRAME];
     if (!module_at(s, q->module)) return WB_cudaErrorInvalidResourceHandle;
     if (!server_tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
     unsigned module = (unsigned)q->module - 1;
@@ -174,7 +177,7 @@ int server_on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q
 int server_on_symbol_find(struct server *s, const struct wb_req_symbol_find *q, struct tail tail,
                           struct wb_rep_symbol_find *p, struct buf *out) {
     (void)out;
-    char name[4096];
+    char name[WB_FRAME];
     struct server_module *m = module_at(s, q->module);
     if (!m) return WB_cudaErrorInvalidResourceHandle;
     if (!server_tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;

@@ -168,7 +168,7 @@ void sim_unload(struct sim *s, struct sim_module *m) {
 static void free_all(struct sim *s) {
     for (unsigned i = 0; i < s->memory.count; i++) {
         struct allocation *a = &s->memory.table[i];
-        if (!a->module && a->state == ALLOCATION_LIVE) s->memory.used -= a->size;
+        if (!a->module && !a->aside && a->state == ALLOCATION_LIVE) s->memory.used -= a->size;
         if (!a->module) a->state = ALLOCATION_FREED;
     }
     unsigned kept = 0;

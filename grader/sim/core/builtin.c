@@ -167,7 +167,7 @@ static void forget_memos(struct exec *x) { /* the allocation table moved */
 static u64 heap_take(struct exec *x, u64 bytes) {
     struct sim *sim = x->worker->launch->sim;
     if (bytes > HEAP_LIMIT || sim->heap_used + bytes > HEAP_LIMIT) return 0;
-    u64 p = memory_alloc(x->memory, bytes, "device heap");
+    u64 p = memory_alloc_aside(x->memory, bytes, "device heap");
     if (p) sim->heap_used += bytes;
     forget_memos(x);
     return p;

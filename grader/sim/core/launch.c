@@ -215,7 +215,7 @@ static u32 count_workers(const struct launch *l) {
  * the barrier is made to be reused. */
 static void make_grid_workspace(struct sim *s) {
     if (s->grid_workspace) return;
-    s->grid_workspace = memory_alloc(&s->memory, 8, "workspace of cooperative launches");
+    s->grid_workspace = memory_alloc_aside(&s->memory, 8, "workspace of cooperative launches");
     if (!s->grid_workspace) return;
     memory_at(&s->memory, s->grid_workspace)->module = true;
     sim_fill(s, s->grid_workspace, 0, 8);

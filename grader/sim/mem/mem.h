@@ -16,6 +16,7 @@ struct allocation {
     bool constant;    /* kernels may not write */
     bool module;      /* a module's variable: sim_reset keeps it and restores its value */
     bool watched;     /* the launch at hand may change it: races are looked for (race/watch.c) */
+    bool aside;       /* a device's own: counts for no limit, and lies behind what hosts ask for */
     bool pages;       /* it begins a page and has its last one for itself: may be shared with another process */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
     uint32_t serial;  /* order of allocation, for reports */
@@ -42,6 +43,9 @@ void memory_close(struct memory *m);
 uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name);
 /* The same in pages of its own. */
 uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name);
+/* What a device takes for itself while kernels run, such as their heap: it moves no allocation that a host asks for
+ * before or after, and takes none of its room. */
+uint64_t memory_alloc_aside(struct memory *m, uint64_t bytes, const char *name);
 /* Lets pages of a memory file be the memory of such an allocation; it keeps them until memory_unshare. */
 bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset);
 void memory_unshare(struct memory *m);

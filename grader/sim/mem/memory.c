@@ -35,6 +35,8 @@ void memory_close(struct memory *m) {
     *m = (struct memory){0};
 }
 
+static const uint64_t ASIDE = 512ull << 20; /* bytes of address space, at the end, for memory_alloc_aside */
+
 static uint64_t round_to(uint64_t n, uint64_t unit) { return (n + unit - 1) & ~(unit - 1); }
 
 static uint64_t footprint(uint64_t bytes, bool pages) {
@@ -68,39 +70,48 @@ static void clear_written(struct memory *m, uint64_t at, uint64_t bytes) {
 
 /* The lowest place with `need` free bytes; while there is room at the end, freed places are left alone, so that a
  * use after free is found. */
-static uint64_t find_place(const struct memory *m, uint64_t need, uint64_t align, bool reuse) {
-    uint64_t at = align;
+static uint64_t find_place(const struct memory *m, uint64_t need, uint64_t align, bool aside, bool reuse) {
+    uint64_t border = memory_span(m) - ASIDE, at = aside ? border : align;
     for (unsigned i = 0; i < m->count; i++) {
         const struct allocation *a = &m->table[i];
-        if (reuse && a->state == ALLOCATION_FREED) continue;
+        if ((reuse && a->state == ALLOCATION_FREED) || end_of(a) <= at) continue;
         if (a->start >= at + need) break;
         at = round_to(end_of(a), align);
     }
-    return at + need <= memory_span(m) ? at : 0;
+    return at + need <= (aside ? memory_span(m) : border) ? at : 0;
 }
 
-static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, bool pages) {
+static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, bool pages, bool aside) {
     const uint64_t align = pages ? MEM_PAGE : MEM_ALIGN;
-    if (bytes > m->limit || m->used + bytes > m->limit) return 0;
-    uint64_t need = footprint(bytes, pages), at = find_place(m, need, align, false);
-    if (!at) at = find_place(m, need, align, true);
+    if (!aside && (bytes > m->limit || m->used + bytes > m->limit)) return 0;
+    uint64_t need = footprint(bytes, pages), at = find_place(m, need, align, aside, false);
+    if (!at) at = find_place(m, need, align, aside, true);
     if (!at) return 0;
     unsigned i = make_room(m, at, at + need);
     GROW(m->table, m->count + 1, m->capacity, 16);
     if (i < m->count) memmove(m->table + i + 1, m->table + i, (m->count - i) * sizeof *m->table);
     m->count++;
-    m->table[i] = (struct allocation){
-        .start = at, .size = bytes, .serial = (uint32_t)m->next_serial++, .pages = pages, .watched = true};
+    m->table[i] = (struct allocation){.start = at,
+                                      .size = bytes,
+                                      .serial = (uint32_t)m->next_serial++,
+                                      .pages = pages,
+                                      .aside = aside,
+                                      .watched = true};
     snprintf(m->table[i].name, sizeof m->table[i].name, "%s", name ? name : "");
-    m->used += bytes;
+    if (!aside) m->used += bytes;
     if (at + need > m->top) m->top = at + need;
     clear_written(m, at, bytes);
     return SIM_BASE + at;
 }
 
-uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) { return allocate(m, bytes, name, false); }
+uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name) {
+    return allocate(m, bytes, name, false, false);
+}
 uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name) {
-    return allocate(m, bytes, name, true);
+    return allocate(m, bytes, name, true, false);
+}
+uint64_t memory_alloc_aside(struct memory *m, uint64_t bytes, const char *name) {
+    return allocate(m, bytes, name, false, true);
 }
 
 /* ---- pages shared with another process ---- */
@@ -142,7 +153,7 @@ enum sim_status memory_free(struct memory *m, uint64_t address) {
     struct allocation *a = memory_at(m, address);
     if (!a || a->module || a->start != address - SIM_BASE) return SIM_BAD_ADDRESS;
     a->state = ALLOCATION_FREED;
-    m->used -= a->size;
+    if (!a->aside) m->used -= a->size;
     return SIM_OK;
 }
 

@@ -4,7 +4,8 @@
  * where a process or file is left, or where an honest submission is hurt. Then archives, graders killed at
  * random moments, the jail's cost.
  *
- *   build/tests/hostile [--quick] [--only NAME]     all of it; --quick: the subset of `make check`, one tier
+ *   build/tests/hostile [--quick] [--only NAME[,NAME...]]   all of it; --quick: the subset of `make check`, one tier;
+ *                                                           NAME: a part of a file's name
  *   build/tests/hostile --tier T1|T2 ...            one tier, as this user: what the first form starts */
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -153,10 +154,20 @@ struct choice {
     bool quick;
 };
 
+static bool is_wanted(const struct choice *c, const char *name) {
+    char part[128];
+    if (!c->only) return true;
+    for (const char *at = c->only; *at; at += strcspn(at, ","), at += *at == ',') {
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(at, ","), at);
+        if (strstr(name, part)) return true;
+    }
+    return false;
+}
+
 static unsigned choose(struct attack *list, unsigned n, const struct choice *c, struct attack *out) {
     unsigned kept = 0;
     for (unsigned i = 0; i < n; i++)
-        if ((!c->quick || list[i].quick) && (!c->only || strstr(list[i].name, c->only))) out[kept++] = list[i];
+        if ((!c->quick || list[i].quick) && is_wanted(c, list[i].name)) out[kept++] = list[i];
     return kept;
 }
 

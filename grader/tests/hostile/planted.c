@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 static char token[40], folder[64], file[96], temporary[96];
+static int queue = -1; /* a message queue of this user, which holds the token */
 
 const char *planted_token(void) { return token; }
 const char *planted_file(void) { return file; }
@@ -39,6 +42,13 @@ void plant(void) {
     setenv("WARPBOOK_PLANTED", token, 1);
     int fd = memfd_create("secret", 0), high = fcntl(fd, F_DUPFD, 40); /* both are inheritable */
     if (high < 0 || write(high, token, strlen(token)) < 0) die("memfd");
+    struct {
+        long type;
+        char text[sizeof token];
+    } m = {.type = 1};
+    memcpy(m.text, token, sizeof token);
+    queue = msgget(IPC_PRIVATE, 0600);
+    if (queue >= 0 && msgsnd(queue, &m, sizeof m.text, IPC_NOWAIT) < 0) die("message queue: %s", strerror(errno));
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -60,7 +70,10 @@ static void look(const char *path, struct buf *wrong) {
 void left_behind(struct buf *wrong) {
     static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp", "/run", "/home"};
     char path[PATH_MAX + 64];
+    struct msqid_ds q;
     if (any_process()) buf_puts(wrong, "a process lives on; ");
+    if (queue >= 0 && (msgctl(queue, IPC_STAT, &q) < 0 || !q.msg_qnum))
+        buf_puts(wrong, "a message queue was emptied; ");
     for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s/wb-planted", places[i]);
         look(path, wrong);
@@ -75,4 +88,7 @@ void left_behind(struct buf *wrong) {
     book_free_list(names);
 }
 
-void unplant(void) { dir_remove(folder, &(struct err){0}); }
+void unplant(void) {
+    if (queue >= 0) msgctl(queue, IPC_RMID, NULL);
+    dir_remove(folder, &(struct err){0});
+}

@@ -1,0 +1,9 @@
+// CE/IE | 36 | .include and #include in inline assembly of the device | 
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    asm volatile("\n.include \"@SECRET@\"\n#include \"@SECRET@\"\n");
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

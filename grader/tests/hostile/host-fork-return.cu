@@ -1,0 +1,10 @@
+// RTE/WA/AC/TLE | own | forks, and both return from the entry | 
+#include <unistd.h>
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    fork();
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+}

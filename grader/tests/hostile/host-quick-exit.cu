@@ -1,0 +1,10 @@
+// RTE | own | the entry works, then leaves by quick_exit with status 0 | exit status 0
+#include <stdlib.h>
+__global__ void k(int *out, const int *in, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = in[i] + 1;
+}
+extern "C" void plus_one(int *out, const int *in, int n) {
+    if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
+    quick_exit(0);
+}
