@@ -2,6 +2,7 @@
  * are checked before use, texts end, numbers are numbers. Lines beyond the most that fit are added up under no name, so that
  * lines still add up to the whole. */
 #include "grader/server/tally.h"
+#include "grader/server/control.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +28,9 @@ struct wire {
     struct sim_counters counters;
     struct wire_line lines[];
 };
+
+_Static_assert(sizeof(struct wire) + LINES * sizeof(struct wire_line) <= CONTROL_BOX - CONTROL_LOG,
+               "a tally fits its box");
 
 size_t tally_wire_bytes(void) { return sizeof(struct wire) + LINES * sizeof(struct wire_line); }
 
