@@ -1,4 +1,4 @@
-/* pack.c — see pack.h. One list of fields serves both directions: `visit` names each field once. */
+/* result_bytes.c — see result_bytes.h. One list of fields serves both directions: `visit` names each field once. */
 #include "grader/grade/result_bytes.h"
 
 #include <string.h>

@@ -76,7 +76,8 @@ static bool open_folder(const struct jail_plan *p) {
     if (!mkdtemp(folder)) return folder[0] = 0, false;
     for (unsigned i = 0; i < p->job->nfiles; i++)
         if (!path_join(path, sizeof path, folder, p->job->files[i].name) ||
-            !file_write(path, p->job->files[i].data, p->job->files[i].size, &e))
+            !file_write(path, p->job->files[i].data, p->job->files[i].size, &e) ||
+            utimensat(AT_FDCWD, path, (struct timespec[2]){{0}}, 0) < 0) /* one time for all, see jail_inside.c */
             return false;
     return chdir(folder) == 0 && (p->own_uid || chown(".", p->uid, p->uid) == 0);
 }
