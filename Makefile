@@ -183,9 +183,10 @@ fuzz: $(B)/setup.done
 	$(Q)command -v clang >/dev/null || { echo "make fuzz needs:  apt-get install" $$(sed -n 's/^fuzz: //p' grader/packages.txt) >&2; exit 1; }
 	+$(Q)mkdir -p build/fuzz && touch build/fuzz/setup.done && $(FUZZMAKE) $(fuzzers:%=build/fuzz/%)
 	$(Q)for f in $(fuzzers); do mkdir -p build/fuzz/found/$$f && echo "fuzz: $$f, $(FUZZ_S) s" && build/fuzz/$$f -max_total_time=$(FUZZ_S) -timeout=20 \
-	  -max_len=16384 -print_final_stats=1 -artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f grader/tests/fuzz/corpus/$$f 2>build/fuzz/$$f.log || \
+	  -max_len=16384 -entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f grader/tests/fuzz/corpus/$$f 2>build/fuzz/$$f.log || \
 	  { tail -n 60 build/fuzz/$$f.log; exit 1; }; tail -n 12 build/fuzz/$$f.log; done
-$(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader/tests/unit/fake_device.o $(base_o)
+.SECONDEXPANSION:
+$(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader/tests/fuzz/mutate.o $(B)/obj/grader/tests/unit/fake_device.o $$(if $$(filter %/control,$$@),$(grader_o)) $(base_o)
 	$(Q)$(CC) $(OPT) -fsanitize=fuzzer $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 clean:
 	rm -rf build

@@ -19,8 +19,8 @@ static const double grace_seconds = 10;
 static const uint64_t most_memory = 4ull << 30; /* resident; honest runs of the book need less than a quarter */
 
 struct device_process {
-    struct jail *jail;
-    int control;        /* our end */
+    struct jail *jail;  /* NULL: it has ended, or is a test's */
+    int control;        /* our end; -1 = it has ended */
     int connection;     /* the server's end of the client's connection, to hang up */
     int client, window; /* the client's */
     uint32_t serial;
@@ -123,6 +123,13 @@ struct device_process *device_process_start(const struct device_process_options 
     return NULL;
 }
 
+struct device_process *device_process_adopt(int control) {
+    struct device_process *d = xcalloc(1, sizeof *d);
+    d->control = control;
+    d->connection = d->client = d->window = -1;
+    return d;
+}
+
 int device_process_client_socket(const struct device_process *d) { return d->client; }
 int device_process_client_window(const struct device_process *d) { return d->window; }
 void device_process_client_started(struct device_process *d) { close_fd(&d->client), close_fd(&d->window); }
@@ -137,9 +144,11 @@ static enum device_end fate(struct device_process *d, enum device_end end, const
 /* It hung up, or was told to go: its jail says how it ended. */
 static enum device_end ended(struct device_process *d, enum device_end because) {
     struct jail_result r = {0};
+    bool was_jailed = d->jail;
     if (d->jail) jail_wait(d->jail, because == DEVICE_CRASHED ? 1 : 0, &r);
     d->jail = NULL;
-    if (because == DEVICE_CRASHED) {
+    close_fd(&d->control);
+    if (because == DEVICE_CRASHED && was_jailed) {
         if (r.end == JAIL_VIOLATION) because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
         else if (r.end == JAIL_MEMORY) because = fate(d, DEVICE_MEMORY, NULL);
         else if (r.end == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
@@ -207,7 +216,7 @@ static void hang_up(struct device_process *d, int *watch) {
 
 enum device_end device_process_ask(struct device_process *d, struct control_request *q, int fd, int watch,
                                    struct control_reply *p) {
-    if (!d->jail) return DEVICE_CRASHED;
+    if (d->control < 0) return DEVICE_CRASHED;
     q->version = control_version(), q->serial = ++d->serial;
     double end = server_now() + q->seconds + grace_seconds;
     if (!send_request(d, q, fd)) return ended(d, DEVICE_CRASHED);
@@ -216,7 +225,7 @@ enum device_end device_process_ask(struct device_process *d, struct control_requ
         poll(f, 2, 50);
         if (f[0].revents) return take_answer(d, q, p);
         if (f[1].revents) hang_up(d, &watch);
-        if (jail_resident(d->jail) > most_memory) return ended(d, DEVICE_MEMORY);
+        if (d->jail && jail_resident(d->jail) > most_memory) return ended(d, DEVICE_MEMORY);
         if (server_now() > end) return ended(d, DEVICE_LATE);
     }
 }

@@ -42,4 +42,6 @@ enum device_end device_process_ask(struct device_process *d, struct control_requ
 const char *device_process_fate(const struct device_process *d);
 /* For tests: another program in the place of build/libexec/device, with one more argument. Both must outlive every process. */
 void device_process_use(const char *program, const char *argument);
+/* For tests: no process, but `control`, the grader's end of a channel whose other end the caller serves. Takes it over. */
+struct device_process *device_process_adopt(int control);
 void device_process_close(struct device_process *d); /* NULL is fine */

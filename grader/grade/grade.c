@@ -51,7 +51,7 @@ static void withhold(struct result *r, const char *why) {
     buf_free(&text);
 }
 
-static void evaluate(struct grading *g) {
+void grade_evaluate(struct grading *g) {
     if (!check_run(g)) {
         join_cases(g->r);
         return;
@@ -90,7 +90,7 @@ static void run_built(struct grading *g) {
         return;
     }
     g->ptxas_job = ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor);
-    evaluate(g);
+    grade_evaluate(g);
     finish_ptxas(g);
     session_log(g->session, &g->r->log);
     session_close(g->session);

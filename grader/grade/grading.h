@@ -28,6 +28,8 @@ struct grading {
  * seconds are a backstop for what the budget does not see. */
 extern const struct case_plan grade_plan_correctness, grade_plan_technique, grade_plan_timed;
 
+/* grade.c: what the session answers, as cases, counters, points and a verdict, in g->r. */
+void grade_evaluate(struct grading *g);
 /* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
 bool check_run(struct grading *g);
 /* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */

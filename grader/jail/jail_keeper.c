@@ -178,16 +178,18 @@ static void kill_children(void) {
     if (f) fclose(f);
 }
 
-/* Until nothing is left; `status` gets the program's own end. */
+/* Until nothing is left; `status` gets the program's own end. Its group is named by its number only as long as it has not been
+ * waited for: afterwards the number can be a stranger's. What is left of the group then is children of ours, or becomes so. */
 static void kill_all(pid_t program, int *status) {
     for (unsigned round = 0; round < 2000; round++) {
-        kill(-program, SIGKILL), kill_children();
+        if (program) kill(-program, SIGKILL);
+        kill_children();
         for (;;) {
             int how;
             pid_t pid = waitpid(-1, &how, __WALL | WNOHANG);
             if (pid < 0 && errno == ECHILD) return;
             if (pid <= 0) break;
-            if (pid == program) *status = how;
+            if (pid == program) *status = how, program = 0;
         }
         usleep(2000);
     }

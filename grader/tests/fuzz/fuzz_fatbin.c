@@ -1,5 +1,6 @@
 /* fuzz_fatbin.c — any bytes as a fat binary, and what comes out as PTX. */
 #include "grader/tests/fuzz/fuzz.h"
+#include "grader/tests/fuzz/mutate.h"
 #include "grader/tests/ptx/invariants.h"
 
 FUZZ(fatbin) {
@@ -12,3 +13,9 @@ FUZZ(fatbin) {
     arena_free(&a);
     return 0;
 }
+
+#ifdef FUZZING
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
+    return mutate_fatbin(data, size, max, seed);
+}
+#endif

@@ -1,14 +1,13 @@
 /* fuzz_kernel.c — any bytes as a PTX module that is loaded and whose kernels are launched, small, under every check:
- * refused with a reason, or run to an end. A submission can embed whatever PTX it likes, and it is decoded and executed
- * in the grader's own process.
+ * refused with a reason, or run to an end.
  *
  * Each kernel gets two blocks of 40 threads; parameters of eight bytes are buffers in turn, all else small numbers. The
- * last byte chooses the schedule, the vector level, and whether the time model looks on. Under libFuzzer lines are moved, doubled and borrowed as well:
- * changed bytes alone hardly ever parse. */
+ * last byte chooses the schedule, the vector level, and whether the time model looks on. */
 #include "grader/sim/code/insn.h"
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/fuzz/fuzz.h"
+#include "grader/tests/fuzz/mutate.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -90,49 +89,7 @@ FUZZ(kernel) {
 }
 
 #ifdef FUZZING
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
-
-struct span {
-    size_t at, bytes;
-};
-
-/* A line, with its newline, chosen at random. */
-static struct span any_line(const uint8_t *data, size_t size, unsigned *seed) {
-    size_t at = (size_t)rand_r(seed) % size, end = at;
-    while (at && data[at - 1] != '\n') at--;
-    while (end < size && data[end] != '\n') end++;
-    return (struct span){at, end + (end < size) - at};
-}
-
-/* Puts a copy of line `from` before line `to`, or in its place. */
-static size_t put_line(uint8_t *data, size_t size, size_t max, struct span from, struct span to, bool replace) {
-    uint8_t line[512];
-    size_t drop = replace ? to.bytes : 0;
-    if (from.bytes > sizeof line || size - drop + from.bytes > max) return size;
-    memcpy(line, data + from.at, from.bytes);
-    memmove(data + to.at + from.bytes, data + to.at + drop, size - to.at - drop);
-    memcpy(data + to.at, line, from.bytes);
-    return size - drop + from.bytes;
-}
-
-/* Gives one register of the line the number of another register anywhere. */
-static size_t new_digit(uint8_t *data, size_t size, struct span line, unsigned *seed) {
-    for (size_t i = line.at + (size_t)rand_r(seed) % line.bytes; i < line.at + line.bytes; i++)
-        if (data[i] >= '0' && data[i] <= '9') return data[i] = (uint8_t)('0' + rand_r(seed) % 10), size;
-    return size;
-}
-
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
-    if (size < 64) return LLVMFuzzerMutate(data, size, max);
-    struct span from = any_line(data, size, &seed), to = any_line(data, size, &seed);
-    switch (rand_r(&seed) % 8) {
-    case 0: return put_line(data, size, max, from, to, true);
-    case 1: return put_line(data, size, max, from, to, false);
-    case 2: memmove(data + to.at, data + to.at + to.bytes, size - to.at - to.bytes); return size - to.bytes;
-    case 3:
-    case 4: return new_digit(data, size, to, &seed);
-    default: return LLVMFuzzerMutate(data, size, max);
-    }
+    return mutate_ptx(data, size, max, seed);
 }
 #endif
