@@ -141,12 +141,15 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
+# Sanitised programs are some ten times slower, and the tests' limits are there to end what hangs.
+PATIENT := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
+
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
 check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so check-format
-	$(Q)$(B)/tests/unit
-	$(Q)$(B)/tests/hostile --quick
+	$(Q)$(PATIENT) $(B)/tests/unit
+	$(Q)$(PATIENT) $(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
@@ -160,7 +163,7 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 	$(Q)$(CC) $(CFLAGS) -O3 $(LDFLAGS) $< -o $@
 # One unit suite: make test SUITE=counters.
 test: all $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
-	$(Q)$(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
+	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
 formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)
 formatted := $(shell git ls-files '*.c' '*.h' 2>/dev/null)

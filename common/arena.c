@@ -1,4 +1,5 @@
-/* arena.c — see arena.h. Chunks double from 64 KiB; a request larger than a chunk gets its own. */
+/* arena.c — see arena.h. Chunks double from 64 KiB; a request larger than a chunk gets its own. A large one is mapped in huge
+ * pages, where the kernel has them to give: touching 64 MiB in pages of 4 KiB takes longer than filling them. */
 #include "common/arena.h"
 #include "common/err.h"
 
@@ -6,13 +7,32 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct arena_chunk {
     struct arena_chunk *previous;
     size_t used, size;
+    size_t mapped; /* bytes of a mapping of its own; 0 = from the heap */
 };
 
+#ifdef __SANITIZE_ADDRESS__
+enum { MAPPED_FROM = INT32_MAX }; /* the sanitiser watches the heap only */
+#else
+enum { MAPPED_FROM = 8 << 20 };
+#endif
 enum { FIRST_CHUNK = 64 << 10, LARGEST_STEP = 4 << 20 };
+
+/* Zeroed, of `bytes` beside its header. */
+static struct arena_chunk *new_chunk(size_t bytes) {
+    size_t whole = sizeof(struct arena_chunk) + bytes;
+    struct arena_chunk *c = MAP_FAILED;
+    if (bytes >= MAPPED_FROM && whole > bytes)
+        c = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (c == MAP_FAILED) return xcalloc(1, whole);
+    madvise(c, whole, MADV_HUGEPAGE); /* a wish */
+    c->mapped = whole;
+    return c;
+}
 
 static void *take(struct arena_chunk *c, size_t bytes, size_t align) {
     uintptr_t base = (uintptr_t)(c + 1), at = (base + c->used + align - 1) & ~(uintptr_t)(align - 1);
@@ -27,7 +47,7 @@ void *arena_alloc(struct arena *a, size_t bytes) {
     if (p) return p;
     size_t size = a->last && a->last->size < LARGEST_STEP ? a->last->size * 2 : FIRST_CHUNK;
     if (size < bytes + 64) size = bytes + 64;
-    struct arena_chunk *c = xcalloc(1, sizeof *c + size);
+    struct arena_chunk *c = new_chunk(size);
     c->previous = a->last;
     c->size = size;
     a->last = c;
@@ -52,7 +72,8 @@ char *arena_strndup(struct arena *a, const char *s, size_t n) {
 void arena_free(struct arena *a) {
     for (struct arena_chunk *c = a->last, *next; c; c = next) {
         next = c->previous;
-        free(c);
+        if (c->mapped) munmap(c, c->mapped);
+        else free(c);
     }
     a->last = NULL;
 }

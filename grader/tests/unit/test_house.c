@@ -167,7 +167,8 @@ static void visit_name(const char *name, bool function, void *user) {
     (void)function;
     struct naming *n = user;
     n->s->names++;
-    if (begins_as_allowed(n->room, name) || text_starts(name, "__start_") || text_starts(name, "__stop_")) return;
+    bool tools = text_starts(name, "__start_") || text_starts(name, "__stop_") || text_starts(name, "__odr_asan");
+    if (tools || begins_as_allowed(n->room, name)) return; /* the linker's names, and the sanitiser's */
     buf_printf(&n->s->wrong, "%s defines %s, but names of %s begin with: %s\n", n->path, name, n->room->folder,
                n->room->prefixes);
 }
