@@ -527,6 +527,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
     free(consts.entry);
     if (!ok) return false;
     build_segments(m);
+    for (u32 i = 0; i < m->ncodes; i++) code_find_forks(m, &m->codes[i]);
     own_stats(m);
     unsigned char *state = xcalloc(m->ncodes, 1);
     for (u32 i = 0; i < m->ncodes; i++)

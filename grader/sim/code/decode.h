@@ -8,6 +8,7 @@
  * decode_matrix.c  mma, wmma, ldmatrix
  * roots.c          what addresses are made from
  * merge.c          accesses that ptxas makes one of
+ * forks.c          branches that lead round a barrier
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/code/code.h"

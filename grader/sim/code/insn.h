@@ -152,6 +152,7 @@ _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
 enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
+       OPF_FORK = 4,     /* branch that may lead round a barrier; aux: which (code/forks.c) */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */

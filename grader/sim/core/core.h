@@ -48,6 +48,18 @@ struct context { /* one call stack: an interned list of return places */
     u32 frame, local;              /* byte offsets of this function's frame and local variables */
 };
 
+/* Since the block's last barrier, lanes took a branch that leads round a barrier: how often each, and the last such branch. */
+struct round {
+    u8 times[32];
+    u32 op;
+};
+
+/* Threads that left the block after they had gone round a barrier. */
+struct left {
+    u32 threads, thread; /* how many; the one that went round most often, and how often */
+    u32 times, round_op, exit_op;
+};
+
 struct warp {
     u32 index, live, nfrag;
     struct fragment frag[32];
@@ -59,13 +71,17 @@ struct warp {
     u64 executed;                 /* warp instructions, for the budget */
     u32 arrived[16];              /* lanes that came to each barrier by bar.arrive, until all have */
     u32 interval;                 /* between barriers of the warp, for races */
+    struct round *rounds;         /* by number of the barrier: bar_desc.fork */
+    bool went_round;              /* some of them are not zero */
 };
 
 struct barrier {
     bool used;
-    u32 arrived;    /* warps that came by bar.arrive, with all their lanes */
-    u32 expected;   /* threads; 0 = all of the block that have not exited */
-    u32 reduced[2]; /* threads whose predicate is true; threads */
+    u32 arrived;                /* warps that came by bar.arrive, with all their lanes */
+    u32 expected;               /* threads; 0 = all of the block that have not exited */
+    u32 reduced[2];             /* threads whose predicate is true; threads */
+    u32 first_op, first_thread; /* who came first, by bar.sync */
+    bool waits;                 /* someone did */
 };
 
 struct block {
@@ -80,7 +96,9 @@ struct block {
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
-    size_t bytes; /* of the mapping that begins at warps */
+    struct left *left; /* by number of the barrier, since the last barrier */
+    bool went_round;   /* a warp, or one that left */
+    size_t bytes;      /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
 };
@@ -237,6 +255,12 @@ void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* l
 /* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
+/* A branch of those that may lead round barriers (OPF_FORK), which `taken` of the lanes take; lanes that leave at an op. */
+void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken);
+void barrier_leave(struct exec *x, const struct op *o, u32 lanes);
+void barrier_forget_rounds(struct block *b, u32 nbarriers);
+/* core/deadlock.c: no warp of the block can go on: says who waits for whom. */
+void barrier_deadlock(struct exec *x);
 /* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */
 void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o);
 /* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True if one did. */

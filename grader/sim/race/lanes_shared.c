@@ -34,19 +34,23 @@ static inline u32 stamp_kind(u32 stamp) { return (stamp & FIELD(STAMP_KIND, STAM
 static inline u32 is_kind(u32 stamp, u32 kind) {
     return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) == KIND(kind));
 }
-static inline u32 by_atomics(u32 stamp) {
-    return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
-}
 /* Of the bits in which two stamps differ. */
 static inline u32 same_interval(u32 diff) { return TRUTH(diff >> STAMP_INTERVAL == 0); }
 static inline u32 same_thread(u32 diff) { return TRUTH((diff & FIELD(STAMP_LANE, STAMP_KIND)) == 0); }
 static inline u32 same_warp(u32 diff) { return TRUTH((diff & FIELD(STAMP_WARP, STAMP_KIND)) == 0); }
 static inline u32 same_step(u32 diff) { return TRUTH((diff & FIELD(0, STAMP_LANE)) == 0); }
 
+/* Whether the stamp is of atomics, for the one whose stamp is `mine`: a plain write of a warp that has been updated since is
+ * no longer of interest to that warp, but still is to others. */
+static inline u32 by_atomics(u32 stamp, u32 mine) {
+    u32 some = TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
+    return some & (~is_kind(stamp, RACE_WRITE_ATOMIC) | same_warp(stamp ^ mine));
+}
+
 /* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
 static inline u32 unordered(u32 theirs, u32 mine) {
     u32 diff = theirs ^ mine;
-    u32 one = is_kind(theirs, RACE_ONE) | is_kind(theirs, RACE_ATOMIC_ONE);
+    u32 one = is_kind(theirs, RACE_ONE) | is_kind(theirs, RACE_ATOMIC_ONE) | is_kind(theirs, RACE_WRITE_ATOMIC);
     u32 many_warps = is_kind(theirs, RACE_WARPS) | is_kind(theirs, RACE_ATOMIC_WARPS);
     u32 warp_ordered = same_warp(diff) & ~many_warps & ~same_step(diff);
     return same_interval(diff) & ~(one & same_thread(diff)) & ~warp_ordered;
@@ -62,13 +66,15 @@ static inline u32 join_read(u32 old, u32 mine) {
     return mine | (same_interval(diff) & ((warps & KIND(RACE_WARPS)) | (lanes & KIND(RACE_LANES))));
 }
 
-/* The same for atomics, where no other note is of one. */
+/* The same for atomics, where no other note is of one. What a plain store left in this interval stays known, even if the same
+ * thread updates it: another warp's atomic may come before the store. */
 static inline u32 join_atomic(u32 old, u32 mine) {
-    u32 diff = old ^ mine, known = same_interval(diff) & by_atomics(old);
+    u32 diff = old ^ mine, known = same_interval(diff) & by_atomics(old, mine);
+    u32 plain = same_interval(diff) & same_warp(diff) & (~known | is_kind(old, RACE_WRITE_ATOMIC));
     u32 warps = is_kind(old, RACE_ATOMIC_WARPS) | ~same_warp(diff);
     u32 lanes = ~(same_thread(diff) & is_kind(old, RACE_ATOMIC_ONE)) & ~warps & same_step(diff);
     u32 more = (warps & (RACE_ATOMIC_WARPS - RACE_ATOMIC_ONE)) | (lanes & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
-    return mine + KIND(RACE_ATOMIC_ONE + (known & more));
+    return mine + KIND(plain ? RACE_WRITE_ATOMIC : RACE_ATOMIC_ONE + (known & more));
 }
 
 static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
@@ -97,7 +103,8 @@ static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 gran
     u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
     bool read = t->access == RACE_READ || t->access == RACE_OBSERVE,
          strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
-    bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w)), after_read = !read && unordered(*r, mine);
+    bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w, mine)),
+         after_read = !read && unordered(*r, mine);
     if ((after_write || after_read) && t->access == RACE_WRITE &&
         race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
         return;
@@ -120,7 +127,7 @@ static bool handed_over(const struct exec *x, const struct touch *t, bool always
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask) {
         u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
-        if (by_atomics(w) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
+        if (by_atomics(w, my_stamp(x, l)) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
     }
     return false;
 }
@@ -164,7 +171,7 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
     LANES written[l] = w[rel[l] >> 2];
     LANES read[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l]);
+        u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l], mine);
         bad |= ((unordered(written[l], mine) & ~atomic) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
         u32 joined = join_atomic(written[l], mine), alone = is_kind(joined, RACE_ATOMIC_ONE);
         fresh[l] = joined + (alone & TRUTH(twins >> l & 1) & KIND(RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));

@@ -10,7 +10,15 @@
 #include "grader/sim/core/core.h"
 
 /* Who a shared-memory stamp stands for. */
-enum { RACE_ONE, RACE_LANES /* of one warp */, RACE_WARPS, RACE_ATOMIC_ONE, RACE_ATOMIC_LANES, RACE_ATOMIC_WARPS };
+enum {
+    RACE_ONE,
+    RACE_LANES /* of one warp */,
+    RACE_WARPS,
+    RACE_ATOMIC_ONE,
+    RACE_ATOMIC_LANES,
+    RACE_ATOMIC_WARPS,
+    RACE_WRITE_ATOMIC /* a plain write, and atomics of the same warp since */
+};
 enum {
     RACE_INTERVALS = 1 << 13,     /* of a block that stamps can tell */
     RACE_WARP_INTERVALS = 1 << 6, /* likewise of a warp */
