@@ -154,8 +154,9 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                          \
     X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                         \
     X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                          \
+    X(SIM_FAULT_ASYNC, "copy not waited for", cudaSuccess)                               \
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
-    X(SIM_FAULT_SYNC_MASK, "bad member mask", cudaSuccess)
+    X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)
 /* clang-format on */
 
 enum sim_fault {

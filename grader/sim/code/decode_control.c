@@ -106,7 +106,8 @@ static bool decode_cluster_barrier(struct decoder *d) {
         decode_emit_named(d, "nop");
         return true;
     }
-    struct bar_desc b = {.id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE, .cluster = true};
+    struct bar_desc b = {
+        .id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE, .cluster = true};
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     decode_emit_named(d, "bar")->aux = aux;
     return true;

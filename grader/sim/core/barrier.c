@@ -104,7 +104,8 @@ void barrier_leave(struct exec *x, const struct op *o, u32 lanes) {
 
 /* Threads, one of each kind, and how many. */
 struct rounds {
-    u32 op; /* the barrier */
+    bool waits; /* some at the barrier of that number; others at what the compiler made of it elsewhere */
+    u32 op;     /* that barrier */
     u32 least, most, least_thread, most_thread, most_op;
     u32 threads, of_most;
 };
@@ -128,8 +129,7 @@ static struct rounds rounds_at(const struct exec *x, u32 id, u32 number) {
         for (u32 k = 0; k < w->nfrag; k++) {
             const struct fragment *f = &w->frag[k];
             if (f->state != FRAG_AT_BARRIER || f->barrier != id) continue;
-            if (desc_of(x, &l->ops[f->pc])->fork != number) continue;
-            r.op = f->pc;
+            if (desc_of(x, &l->ops[f->pc])->fork == number) r.op = f->pc, r.waits = true;
             add_rounds(w, f, number, &r);
         }
     }
@@ -165,7 +165,7 @@ static bool rounds_differ(struct exec *x, u32 id) {
     const struct block *b = x->block;
     for (u32 number = 1; number <= x->worker->launch->module->nbarriers; number++) {
         struct rounds r = rounds_at(x, id, number);
-        if (!r.threads) continue;
+        if (!r.waits) continue;
         if (b->left[number].times > r.least) return report_left(x, &r, &b->left[number]), true;
         if (r.most > r.least) return report_apart(x, &r), true;
     }

@@ -122,7 +122,8 @@ bool block_allocate(struct launch *l, struct block *b) {
     return true;
 }
 
-void block_free(struct block *b) {
+void block_free(const struct launch *l, struct block *b) {
+    if (l->hooks) l->hooks->block_end(b);
     if (b->warps) munmap(b->warps, b->bytes);
     b->warps = NULL;
 }
@@ -143,6 +144,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->plane = k->plane;
     b->acquired = k->launch_tick;
+    if (l->hooks) l->hooks->block_start(b);
     if (l->hooks) l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;

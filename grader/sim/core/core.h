@@ -96,9 +96,10 @@ struct block {
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
-    struct left *left; /* by number of the barrier, since the last barrier */
-    bool went_round;   /* a warp, or one that left */
-    size_t bytes;      /* of the mapping that begins at warps */
+    struct async *async; /* copies under way: race/async.h; NULL = none yet */
+    struct left *left;   /* by number of the barrier, since the last barrier */
+    bool went_round;     /* a warp, or one that left */
+    size_t bytes;        /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
 };
@@ -180,6 +181,9 @@ struct race_hooks {
     void (*block_interval)(struct block *b,
                            const struct launch *l); /* a barrier of the block passed, or a block starts */
     void (*warp_interval)(struct block *b, struct warp *w, const struct launch *l); /* a barrier of the warp passed */
+    void (*early)(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb); /* async.h */
+    void (*block_start)(struct block *b);
+    void (*block_end)(struct block *b); /* its memory goes */
 };
 
 struct worker {
@@ -272,7 +276,7 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
 
 /* core/block.c */
 bool block_allocate(struct launch *l, struct block *b); /* false: out of memory */
-void block_free(struct block *b);
+void block_free(const struct launch *l, struct block *b);
 void block_start(struct worker *k, struct block *b, u64 linear);
 /* Runs each warp until it waits or has used `quantum`; WARP_YIELDS: call again. */
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);

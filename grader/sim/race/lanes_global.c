@@ -136,8 +136,16 @@ static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_des
     p->raced |= bad;
 }
 
+/* Of a bulk copy: whatever it stores counts as different from what other blocks do. */
+static void note_bulk(struct race_plane *p, struct granules at, u16 me) {
+    u32 bad = 0;
+    for (u32 i = 0; i < at.n; i++) note_one(p, at.first + i, me, me, &bad);
+    p->raced |= bad;
+}
+
 static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset, u16 me) {
     struct race_plane *p = x->worker->plane;
+    if (d->bulk) note_bulk(p, run_of(m, 0, offset, x->worker->launch->global_shift), me);
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
         const void *reg = operand_at(x, d->reg[e]);
         if (x->worker->launch->global_shift == 0) note_bytes(p, reg, d, m, offset, me);

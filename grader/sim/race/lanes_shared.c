@@ -16,18 +16,9 @@
 
 /* ---- stamps ---- */
 
-/* The first bit of each field; the lowest is the interval of the warp. An interval of the block of 0 stands for never. */
-enum { STAMP_LANE = 6, STAMP_WARP = 11, STAMP_KIND = 16, STAMP_INTERVAL = 19 };
-_Static_assert(RACE_WARP_INTERVALS == 1 << STAMP_LANE && RACE_INTERVALS == 1ull << (32 - STAMP_INTERVAL), "fields fit");
 #define FIELD(from, to) ((1u << (to)) - (1u << (from)))
 #define KIND(kind)      ((u32)(kind) << STAMP_KIND)
 
-static inline u32 my_stamp(const struct exec *x, u32 lane) {
-    return x->block->interval << STAMP_INTERVAL | x->warp->index << STAMP_WARP | lane << STAMP_LANE |
-           (x->warp->interval & (RACE_WARP_INTERVALS - 1));
-}
-
-static inline u32 stamp_thread(u32 stamp) { return (stamp & FIELD(STAMP_LANE, STAMP_KIND)) >> STAMP_LANE; }
 static inline u32 stamp_kind(u32 stamp) { return (stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >> STAMP_KIND; }
 
 /* Of a stamp, as all ones or 0. */
@@ -80,7 +71,7 @@ static inline u32 join_atomic(u32 old, u32 mine) {
 static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
     const u32 *dim = x->worker->launch->request->block;
     u64 offset = granule << x->worker->launch->shared_shift;
-    u32 thread = stamp_thread(theirs), kind = stamp_kind(theirs);
+    u32 thread = race_stamp_thread(theirs), kind = stamp_kind(theirs);
     bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE,
          i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
     char who[64] = "other threads", where[128];
@@ -94,13 +85,13 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
 
 /* The thread of the stamp is a lane that runs in step with this one. */
 static bool in_step(const struct exec *x, u32 stamp) {
-    u32 thread = stamp_thread(stamp);
+    u32 thread = race_stamp_thread(stamp);
     return thread / 32 == x->warp->index && (x->active >> thread % 32 & 1);
 }
 
 /* One granule of one lane. */
 static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
+    u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = race_shared_stamp(x, lane);
     bool read = t->access == RACE_READ || t->access == RACE_OBSERVE,
          strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
     bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w, mine)),
@@ -127,14 +118,16 @@ static bool handed_over(const struct exec *x, const struct touch *t, bool always
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask) {
         u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
-        if (by_atomics(w, my_stamp(x, l)) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
+        if (by_atomics(w, race_shared_stamp(x, l)) && unordered(w, race_shared_stamp(x, l)) &&
+            (always || !in_step(x, w)))
+            return true;
     }
     return false;
 }
 
 /* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. */
 static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], old[32], fresh[32], bad = 0, twins = m->twins;
     LANES written[l] = w[rel[l] >> 2];
     LANES old[l] = r[rel[l] >> 2];
@@ -150,7 +143,7 @@ static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, con
 }
 
 static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], bad = 0;
     if (m->twins) return false; /* lanes of this very instruction write one word */
     LANES written[l] = w[rel[l] >> 2];
@@ -166,7 +159,7 @@ static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, co
 }
 
 static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], fresh[32], bad = 0, twins = m->twins;
     LANES written[l] = w[rel[l] >> 2];
     LANES read[l] = r[rel[l] >> 2];
@@ -184,7 +177,7 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
 /* Lanes that read one word: one stamp for all. */
 static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
-        mine = my_stamp(x, (u32)__builtin_ctz(mask));
+        mine = race_shared_stamp(x, (u32)__builtin_ctz(mask));
     if (same_interval(*w ^ mine)) return false;
     bool others = same_interval(*r ^ mine) && (stamp_kind(*r) == RACE_WARPS || !same_warp(*r ^ mine));
     u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : stamp_kind(join_read(*r, mine));

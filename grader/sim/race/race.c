@@ -284,6 +284,7 @@ bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane,
                           const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->rel[lane];
+    if (d->bulk) return false; /* what it stores is in no register */
     for (u64 b = granule << shift; b < (granule + 1) << shift; b++) {
         if (b - first >= t->span) continue;
         u8 there = memory[b];

@@ -46,6 +46,15 @@ struct race_plane {
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
 
+/* Stamps of shared memory (lanes_shared.c): the first bit of each field; the lowest is the interval of the warp. An interval of the block of 0 stands for never. */
+enum { STAMP_LANE = 6, STAMP_WARP = 11, STAMP_KIND = 16, STAMP_INTERVAL = 19 };
+_Static_assert(RACE_WARP_INTERVALS == 1 << STAMP_LANE && RACE_INTERVALS == 1ull << (32 - STAMP_INTERVAL), "fields fit");
+static inline u32 race_shared_stamp(const struct exec *x, u32 lane) {
+    return x->block->interval << STAMP_INTERVAL | x->warp->index << STAMP_WARP | lane << STAMP_LANE |
+           (x->warp->interval & (RACE_WARP_INTERVALS - 1));
+}
+static inline u32 race_stamp_thread(u32 stamp) { return (stamp & ((1u << STAMP_KIND) - 1)) >> STAMP_LANE; }
+
 /* One instruction's access: lane l at offset base + rel[l] of shared memory, or from SIM_BASE. */
 struct touch {
     const struct op *o;
