@@ -189,6 +189,7 @@ struct mem_desc {
         array_to; /* offsets of the array in shared memory that the address is made from; 0, 0 = not known */
     u8 copied;    /* of a load of several elements, by element: its value is stored elsewhere or not used at all */
     u8 aggregate; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
+    u8 rechecked; /* a load of what an atomic then checks again: recheck.c */
     u8 async;     /* the store of a cp.async; op.target: how many ops before it its load is */
     u8 bulk;      /* of a bulk copy, without registers: a slot of statistics for each memory, as a generic access has */
 };

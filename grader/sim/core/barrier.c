@@ -98,7 +98,13 @@ static void leave_one(struct exec *x, const struct op *o, const struct round *r,
 }
 
 void barrier_leave(struct exec *x, const struct op *o, u32 lanes) {
-    for (u32 i = 1; i <= x->worker->launch->module->nbarriers; i++)
+    struct block *b = x->block;
+    if (!b->gone) {
+        b->gone_op = (u32)(o - x->worker->launch->ops);
+        b->gone_thread = x->warp->index * 32 + (u32)__builtin_ctz(lanes);
+    }
+    b->gone += (u32)__builtin_popcount(lanes);
+    for (u32 i = 1; x->warp->went_round && i <= x->worker->launch->module->nbarriers; i++)
         leave_one(x, o, &x->warp->rounds[i], &x->block->left[i], lanes);
 }
 
@@ -160,6 +166,25 @@ static void report_apart(struct exec *x, const struct rounds *r) {
         r->of_most, r->threads, place_line(l, r->most_op), who);
 }
 
+/* No fault; it may explain why something is missing from a result. */
+static void note_gone(struct exec *x, u32 id) {
+    const struct launch *l = x->worker->launch;
+    struct block *b = x->block;
+    struct warp *saved = x->warp;
+    u32 thread = b->barriers[id].first_thread;
+    char who[64];
+    b->gone_told = true;
+    if (!b->barriers[id].waits) return;
+    place_thread(l, b->gone_thread, who, sizeof who);
+    x->warp = &b->warps[thread / 32];
+    core_fault(
+        x, SIM_NOTE_LEFT, &l->ops[b->barriers[id].first_op], thread % 32, 0,
+        "waits at a barrier of the block that %u of its %u threads do not come to: they had left the kernel, thread "
+        "%s in line %u. What they were to do behind it is not done",
+        b->gone, l->nthreads, who, place_line(l, b->gone_op));
+    x->warp = saved;
+}
+
 /* A complete barrier of all threads, which some have gone round and others not. True if that was reported. */
 static bool rounds_differ(struct exec *x, u32 id) {
     const struct block *b = x->block;
@@ -185,6 +210,7 @@ static void check_one(struct exec *x, u32 id) {
     const struct launch *l = x->worker->launch;
     if (block->went_round && !b->expected && rounds_differ(x, id)) return;
     if (l->hooks) l->hooks->block_interval(block, l);
+    if (!b->expected && block->gone && !block->gone_told) note_gone(x, id);
     if (!b->expected) barrier_forget_rounds(block, l->module->nbarriers);
     struct barrier done = *b;
     *b = (struct barrier){0};

@@ -140,6 +140,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     for (u32 i = 0; i < 3; i++) broadcast(b->values + (B_CTAID_X + i) * SLOT_BYTES, b->index[i], 4);
     memset(b->barriers, 0, sizeof b->barriers);
     barrier_forget_rounds(b, l->module->nbarriers);
+    b->gone = 0, b->gone_told = false;
     memset(b->shared, 0, l->shared_bytes);
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->plane = k->plane;

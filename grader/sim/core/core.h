@@ -96,10 +96,12 @@ struct block {
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
-    struct async *async; /* copies under way: race/async.h; NULL = none yet */
-    struct left *left;   /* by number of the barrier, since the last barrier */
-    bool went_round;     /* a warp, or one that left */
-    size_t bytes;        /* of the mapping that begins at warps */
+    struct async *async;            /* copies under way: race/async.h; NULL = none yet */
+    struct left *left;              /* by number of the barrier, since the last barrier */
+    bool went_round;                /* a warp, or one that left */
+    u32 gone, gone_thread, gone_op; /* threads that left; the first of them, and where */
+    bool gone_told;
+    size_t bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
 };
@@ -171,6 +173,7 @@ enum race_access {
     RACE_UPDATE,   /* an atomic whose result is not used, a strong store */
     RACE_OBSERVE,  /* a strong load */
     RACE_EXCHANGE, /* an atomic whose result is used */
+    RACE_PEEK,     /* a plain load of what an atomic then checks again: code/recheck.c */
 };
 
 struct launch;

@@ -97,7 +97,7 @@ static void leave(struct exec *x, struct warp *w, struct fragment *f, const stru
     u32 lanes = f->mask & guard_mask(x, o);
     f->pc = pc + 1;
     if (!lanes) return;
-    if (w->went_round) barrier_leave(x, o, lanes);
+    barrier_leave(x, o, lanes);
     fragment_end(w, f, lanes);
     if (w->nfrag > 1) rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
     barrier_check(x);

@@ -59,6 +59,19 @@ static u32 note_reads(struct race_plane *p, struct granules at, u16 me, u32 mine
     return soon;
 }
 
+/* A plain load of what an atomic then checks again: ordered after stores, and free beside updates. */
+static u32 note_peeks(struct race_plane *p, struct granules at, u16 me, u32 mine) {
+    const u16 *w = p->write + at.first;
+    const u32 *wrote = p->wrote + at.first;
+    u32 bad = 0, soon = 0;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= (w[i] != 0) & (w[i] != me);
+        soon |= clashes(wrote[i], mine);
+    }
+    p->raced |= bad;
+    return soon;
+}
+
 static u32 note_updates(struct race_plane *p, struct granules at, u16 me, u32 mine) {
     const u16 *w = p->write + at.first, *r = p->read + at.first;
     const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first;
@@ -174,6 +187,7 @@ static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const stru
         struct granules run = run_of(m, i, offset, shift);
         soon |= store                    ? stores_clash(p, run, me, mine)
                 : t->access == RACE_READ ? note_reads(p, run, me, mine)
+                : t->access == RACE_PEEK ? note_peeks(p, run, me, mine)
                                          : note_updates(p, run, me, mine);
     }
     if (!store) {

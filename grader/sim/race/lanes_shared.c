@@ -92,15 +92,16 @@ static bool in_step(const struct exec *x, u32 stamp) {
 /* One granule of one lane. */
 static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = race_shared_stamp(x, lane);
-    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE,
+    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE || t->access == RACE_PEEK,
          strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
     bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w, mine)),
          after_read = !read && unordered(*r, mine);
     if ((after_write || after_read) && t->access == RACE_WRITE &&
         race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
         return;
+    if (after_write && t->access == RACE_PEEK && by_atomics(*w, mine)) return race_note_peek(x, t, lane);
     if (after_write || after_read) report_shared(x, t, lane, granule, after_write ? *w : *r, after_write);
-    if (t->access == RACE_READ) *r = join_read(*r, mine);
+    if (t->access == RACE_READ || (t->access == RACE_PEEK && !by_atomics(*w, mine))) *r = join_read(*r, mine);
     else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine);
     else if (t->access == RACE_WRITE) *w = mine;
 }
@@ -188,7 +189,8 @@ static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
 void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask,
                         u32 span, enum race_access access) {
     struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
-    bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE;
+    bool words =
+        m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE && access != RACE_PEEK;
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
     if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);

@@ -96,6 +96,8 @@ void race_in_block(struct exec *x, const struct touch *t);
 /* "block (1,0,0)", where the number in a note still says which. */
 void race_block_name(const struct launch *l, u16 note, char *out, size_t size);
 
+/* A plain read beside atomics of others, which an atomic of its own checks again: no fault. */
+void race_note_peek(struct exec *x, const struct touch *t, u32 lane);
 /* order.c: an access, or an atomic of one lane whose result is used. */
 void race_ordered(struct exec *x, const struct touch *t);
 void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed);

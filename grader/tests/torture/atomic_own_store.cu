@@ -10,7 +10,7 @@ __global__ void count(int *p) {
 }
 
 int main() {
-    int *p, host[256];
+    int *p, host[256] = {0};
     CHECK(cudaMalloc(&p, sizeof host));
     CHECK(cudaMemset(p, 0, sizeof host));
     count<<<1, 256>>>(p);

@@ -14,7 +14,7 @@ __global__ void named(int *p) {
 }
 
 int main() {
-    int *p, host[256];
+    int *p, host[256] = {0};
     CHECK(cudaMalloc(&p, sizeof host));
     CHECK(cudaMemset(p, 0, sizeof host));
     named<<<1, 128>>>(p);

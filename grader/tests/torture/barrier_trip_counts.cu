@@ -13,7 +13,7 @@ __global__ void rounds(int *p) {
 }
 
 int main() {
-    int *p, host[256];
+    int *p, host[256] = {0};
     CHECK(cudaMalloc(&p, sizeof host));
     CHECK(cudaMemset(p, 0, sizeof host));
     rounds<<<1, 128>>>(p);

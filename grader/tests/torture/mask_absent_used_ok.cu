@@ -13,7 +13,7 @@ __global__ void sum(int *p) {
 }
 
 int main() {
-    int *p, host[256];
+    int *p, host[256] = {0};
     CHECK(cudaMalloc(&p, sizeof host));
     CHECK(cudaMemset(p, 0, sizeof host));
     sum<<<1, 8>>>(p);

@@ -7,7 +7,7 @@ __global__ void vote(int *p) {
 }
 
 int main() {
-    int *p, host[256];
+    int *p, host[256] = {0};
     CHECK(cudaMalloc(&p, sizeof host));
     CHECK(cudaMemset(p, 0, sizeof host));
     vote<<<1, 32>>>(p);
