@@ -174,8 +174,36 @@ static void read_back(struct session *s) {
             memcpy(s->problem.op[i].after, s->share.bytes + s->share.offset[i], s->problem.op[i].bytes);
 }
 
+static void tell_note(const struct sim_report *r, struct buf *out) {
+    buf_printf(out, "%s: %s", sim_fault_name(r->fault), r->text);
+    if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
+    buf_puts(out, "\n");
+}
+
+/* Of what was found, what is no fault: once for a submission; those that explain a result are for a wrong one. */
+static void keep_notes(struct session *s) {
+    for (unsigned i = 0; i < s->tally.nreports; i++) {
+        const struct sim_report *r = &s->tally.reports[i];
+        if (r->fault == SIM_NOTE_PEEK && !strstr(buf_str(&s->log), "note: ")) tell_note(r, &s->log);
+    }
+}
+
+static void explain_by_notes(const struct session *s, struct case_run *out) {
+    for (unsigned i = 0; i < s->tally.nreports; i++)
+        if (s->tally.reports[i].fault == SIM_NOTE_LEFT)
+            buf_printf(&out->message, "\n%s: %s", sim_fault_name(SIM_NOTE_LEFT), s->tally.reports[i].text);
+}
+
+static bool has_findings(const struct tally *t) {
+    for (unsigned i = 0; i < t->nreports; i++)
+        if (!sim_fault_is_note(t->reports[i].fault)) return true;
+    return false;
+}
+
 static void tell_reports(const struct tally *t, struct case_run *out) {
-    for (unsigned i = 0; i < t->nreports && i < 3; i++) {
+    for (unsigned i = 0, told = 0; i < t->nreports && told < 3; i++) {
+        if (sim_fault_is_note(t->reports[i].fault)) continue;
+        told++;
         buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "", sim_fault_name(t->reports[i].fault),
                    t->reports[i].text);
         if (t->reports[i].count > 1)
@@ -265,12 +293,14 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     if (!replay(s, plan, round, &p, out)) return out->verdict;
     const struct control_outcome *o = &p.outcome;
     if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end == SERVER_DEADLINE) return tell_fault(s, plan, o, out);
-    if (s->tally.nreports) return tell_reports(&s->tally, out), out->verdict = V_RTE;
+    keep_notes(s);
+    if (has_findings(&s->tally)) return tell_reports(&s->tally, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
     problem_solve(&s->problem);
     if (problem_compare(&s->problem, &out->message)) return V_AC;
     out->verdict = V_WA;
     explain_wrong(s, &s->record.outcome, out);
+    explain_by_notes(s, out);
     return out->verdict;
 }
 

@@ -50,14 +50,11 @@ static void take(const struct sim_module *m, const char *text) {
     char name[512] = "";
     unsigned stack, stores, loads, registers, spilled = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : "") {
-        const char *used;
         if (sscanf(line, "ptxas info : Function properties for %511s", name) == 1) spilled = 0;
         if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
                    &loads) == 3)
             spilled = stores + loads;
-        if (strncmp(line, "ptxas info", 10) || !(used = strstr(line, "Used ")) ||
-            sscanf(used, "Used %u registers", &registers) != 1)
-            continue;
+        if (sscanf(line, "ptxas info : Used %u registers", &registers) != 1) continue;
         const struct sim_kernel *k = sim_find_kernel(m, name);
         if (k) sim_set_registers(k, registers, spilled);
     }

@@ -88,7 +88,7 @@ void tally_add(struct tally *t, const struct gpu_device *d, const struct server_
     sim_counters_add(&t->counters, &r->counters);
     for (unsigned i = 0; i < r->nlines; i++)
         sim_counters_add(&find_line(t, r->lines[i].file, r->lines[i].line)->counters, &r->lines[i].counters);
-    for (unsigned i = 0; i < r->nreports && t->nreports < TALLY_REPORTS; i++) t->reports[t->nreports++] = r->reports[i];
+    for (unsigned i = 0; i < r->nreports; i++) tally_report(t, &r->reports[i]);
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
     if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
     add_time(t, d, l);
@@ -97,6 +97,8 @@ void tally_add(struct tally *t, const struct gpu_device *d, const struct server_
 }
 
 void tally_report(struct tally *t, const struct sim_report *r) {
+    for (unsigned i = 0; sim_fault_is_note(r->fault) && i < t->nreports; i++)
+        if (t->reports[i].fault == r->fault) return; /* of a note, one is enough */
     if (t->nreports < TALLY_REPORTS) t->reports[t->nreports++] = *r;
 }
 

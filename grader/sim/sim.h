@@ -154,8 +154,12 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                          \
     X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                         \
     X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                          \
+    X(SIM_FAULT_ASYNC, "copy not waited for", cudaSuccess)                               \
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
-    X(SIM_FAULT_SYNC_MASK, "bad member mask", cudaSuccess)
+    X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)           \
+    /* notes: no fault, said where they may explain one */                               \
+    X(SIM_NOTE_PEEK, "note", cudaSuccess)                                                \
+    X(SIM_NOTE_LEFT, "note", cudaSuccess)
 /* clang-format on */
 
 enum sim_fault {
@@ -166,6 +170,7 @@ enum sim_fault {
 };
 
 const char *sim_fault_name(enum sim_fault f);
+static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 
 /* The first occurrence of one kind of fault in a launch, and how often it occurred. */
 struct sim_report {

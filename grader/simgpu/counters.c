@@ -144,6 +144,7 @@ static struct seen *find_seen(struct report_log *log, const char *kernel, enum s
 
 static void show(struct report_log *log, const char *kernel, const struct sim_report *r) {
     struct seen *s = find_seen(log, kernel, r->fault);
+    if (r->fault == SIM_NOTE_LEFT) return; /* only to explain a wrong result, of which simgpu knows nothing */
     if (s) {
         s->more += r->count;
         s->launches++;
@@ -168,9 +169,10 @@ void report_log_add(struct report_log *log, const struct server_launch *l) {
 void report_log_note(struct report_log *log, const struct sim_report *r) { show(log, r->kernel, r); }
 
 bool report_log_end(struct report_log *log) {
-    bool any = log->n;
+    bool any = false;
     for (unsigned i = 0; i < log->n; i++) {
         const struct seen *s = &log->seen[i];
+        any |= !sim_fault_is_note(s->fault);
         struct buf name = {0};
         buf_puts(&name, s->kernel);
         text_demangle(&name);

@@ -15,6 +15,16 @@ enum mbarrier_verb {
     MBAR_COMPLETE,
     MBAR_WAIT,
     MBAR_WAIT_PARITY,
+    MBAR_COPIES,        /* cp.async.mbarrier.arrive: the thread's copies are part of the phase */
+    MBAR_ARRIVE_COPIES, /* the same, and one arrival that the phase counts on: .noinc */
+};
+/* cp.async.group's imm */
+enum {
+    GROUP_COMMIT,
+    GROUP_WAIT /* op.target: groups that may be left */,
+    GROUP_WAIT_ALL,
+    GROUP_BULK_COMMIT,
+    GROUP_BULK_WAIT
 };
 enum { BULK_IN, BULK_OUT, BULK_SHARED };                    /* global to shared, shared to global, within shared */
 enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD }; /* its statistics: global memory, shared memory */

@@ -103,6 +103,17 @@ struct bar_desc {
     u8 red;        /* 0 none, 1 popc, 2 and, 3 or */
     ref source;    /* predicate reduced */
     u8 source_flip;
+    bool aligned; /* all lanes of a warp must execute the same instruction */
+    bool cluster;
+    u32 fork; /* forks.c: its number, from 1, where all threads must come to it; else 0 */
+};
+
+/* A branch that some threads may take round a barrier: the numbers of those that lie on one way only. */
+struct fork_way {
+    u32 *round, n;
+};
+struct fork {
+    struct fork_way taken, passed;
 };
 
 struct branch_table {
@@ -130,7 +141,9 @@ struct sim_module {
     struct bar_desc *bars;
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */
-    u32 ncalls, nrendezvous, nbars, ntables, nmatrices;
+    struct fork *forks;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nforks;
+    u32 nbarriers; /* that have numbers: bar_desc.fork */
     struct code *codes;
     u32 ncodes;
     struct sim_kernel *kernels;
@@ -172,5 +185,7 @@ static inline u32 kernel_registers(const struct sim_kernel *k) {
 
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);
+/* forks.c: numbers a function's barriers of all threads and finds the branches that lead round them. */
+void code_find_forks(struct sim_module *m, const struct code *c);
 /* The core's part: runs an op's lane function with its rounding and flush-to-zero in force (core/environment.c). */
 op_fn core_run_in_environment;

@@ -368,6 +368,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     free(d->reads);
     c->end_op = d->m->nops;
     c->frame_bytes = (d->frame + 63) & ~63u;
+    if (ok) decode_find_rechecked(d);
     if (ok) bind(d->m, c->first_op);
     return ok;
 }
@@ -527,6 +528,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
     free(consts.entry);
     if (!ok) return false;
     build_segments(m);
+    for (u32 i = 0; i < m->ncodes; i++) code_find_forks(m, &m->codes[i]);
     own_stats(m);
     unsigned char *state = xcalloc(m->ncodes, 1);
     for (u32 i = 0; i < m->ncodes; i++)

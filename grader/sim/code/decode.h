@@ -8,6 +8,8 @@
  * decode_matrix.c  mma, wmma, ldmatrix
  * roots.c          what addresses are made from
  * merge.c          accesses that ptxas makes one of
+ * recheck.c        loads of what an atomic then checks again
+ * forks.c          branches that lead round a barrier
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/code/code.h"
@@ -103,6 +105,8 @@ bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p
 int decode_row_of(const char *opcode, unsigned *dropped);
 /* Marks what ptxas merges and aggregates in the function just decoded (merge.c). */
 void decode_merge_memory(struct decoder *d);
+/* Marks loads of what an atomic checks again, in the same (recheck.c). */
+void decode_find_rechecked(struct decoder *d);
 /* The set of what the entry just decoded may change, ROOT_… (roots.c). */
 u64 decode_roots_changed(const struct decoder *d);
 /* roots.c: decoder.arrays, to be freed, and the one array that an address leads to, or NULL. */

@@ -1,16 +1,25 @@
 /* decode_async.c — cp.async, mbarrier and bulk copies. See decode.h.
  *
- * Copies happen when they are issued, which is one of the orders that the program must allow for: waiting for a group
- * then has nothing to do, and an mbarrier sees the bytes of a copy arrive at once. cp.async becomes a load into
+ * Copies happen when they are issued, which is one of the orders that the program must allow for: an mbarrier sees the
+ * bytes of a copy arrive at once, and waiting for a group changes nothing but what may be looked at (race/async.c). cp.async becomes a load into
  * registers of its own and a store from them, so that both are checked and counted like any other. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 
 #include <string.h>
 
-static bool hint_only(struct decoder *d, const char *row) {
-    decode_emit_named(d, "nop");
-    decode_mark_lowered(row);
+/* commit_group, wait_group N, wait_all. */
+static bool copy_group(struct decoder *d, const char *part, bool bulk) {
+    const struct ptx_insn *in = d->in;
+    bool commit = part[0] == 'c', all = strcmp(part, "wait_all") == 0;
+    if (!commit && !all && (in->noperands < 1 || in->operands[0].kind != PTX_OP_IMM))
+        return decode_refuse(d, "a number of groups is missing in");
+    struct op *o = decode_emit_named(d, "cp.async.group");
+    o->imm = commit ? (bulk ? GROUP_BULK_COMMIT : GROUP_COMMIT)
+             : all  ? GROUP_WAIT_ALL
+             : bulk ? GROUP_BULK_WAIT
+                    : GROUP_WAIT;
+    o->target = commit || all ? 0 : (u32)in->operands[0].value;
     return true;
 }
 
@@ -93,7 +102,10 @@ static bool copy_by_lane(struct decoder *d) {
     m.verb = MEM_STORE;
     m.space = SPACE_SHARED;
     m.cache_op = 0;
+    m.async = true;
+    u32 load = d->m->nops - 1;
     if (!decode_emit_access(d, &m, &in->operands[0])) return false;
+    d->m->ops[d->m->nops - 1].target = d->m->nops - 1 - load;
     for (u32 i = first + 1; i < d->m->nops; i++) d->m->ops[i].weight = 0;
     return true;
 }
@@ -190,8 +202,8 @@ static bool copy_in_bulk(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char to[32], from[32];
     if (!decode_opcode_part(in->opcode, 3, to, sizeof to)) return decode_refuse(d, "not implemented: instruction");
-    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0 || strcmp(to, "prefetch") == 0)
-        return hint_only(d, "cp.async.bulk");
+    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0) return copy_group(d, to, true);
+    if (strcmp(to, "prefetch") == 0) return decode_emit_named(d, "nop"), true;
     bool barrier = decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes");
     if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") ||
         decode_opcode_has(in->opcode, "cp_mask") || strcmp(to, "tensor") == 0 || in->noperands < 3u + barrier)
@@ -222,12 +234,13 @@ bool decode_cp(struct decoder *d) {
         return decode_refuse(d, "not implemented: instruction");
     if (strcmp(part, "bulk") == 0) return copy_in_bulk(d);
     if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 || strcmp(part, "wait_all") == 0)
-        return hint_only(d, "cp.async.group");
+        return copy_group(d, part, false);
     if (strcmp(part, "mbarrier") == 0) {
-        /* The copies are done: what remains is one arrival, which without .noinc the barrier did not count on. */
+        /* Without .noinc the arrival is one that the barrier did not count on. */
         if (in->noperands < 1) return decode_refuse(d, "operand missing in");
-        if (!decode_opcode_has(in->opcode, "noinc")) return hint_only(d, "cp.async.group");
-        return emit_mbarrier(d, MBAR_ARRIVE, &in->operands[0], decode_slot_const(d, 1, 4), REF_NONE, REF_NONE);
+        bool counts = decode_opcode_has(in->opcode, "noinc");
+        return emit_mbarrier(d, counts ? MBAR_ARRIVE_COPIES : MBAR_COPIES, &in->operands[0], decode_slot_const(d, 1, 4),
+                             REF_NONE, REF_NONE);
     }
     if (strcmp(part, "ca") == 0 || strcmp(part, "cg") == 0) return copy_by_lane(d);
     return decode_refuse(d, "not implemented: instruction");

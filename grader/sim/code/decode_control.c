@@ -106,7 +106,8 @@ static bool decode_cluster_barrier(struct decoder *d) {
         decode_emit_named(d, "nop");
         return true;
     }
-    struct bar_desc b = {.id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE};
+    struct bar_desc b = {
+        .id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE, .cluster = true};
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     decode_emit_named(d, "bar")->aux = aux;
     return true;
@@ -123,6 +124,7 @@ bool decode_barrier(struct decoder *d) {
     unsigned bytes, first = 0, last = in->noperands;
     u32 flip = 0;
     b.arrive = decode_opcode_has(in->opcode, "arrive");
+    b.aligned = strncmp(in->opcode, "barrier", 7) != 0 || decode_opcode_has(in->opcode, "aligned");
     if (decode_opcode_has(in->opcode, "red")) {
         b.red = decode_opcode_has(in->opcode, "popc") ? 1 : decode_opcode_has(in->opcode, "and") ? 2 : 3;
         if (last < 3 || !decode_predicate(d, &in->operands[--last], &b.source, &flip) ||

@@ -152,6 +152,7 @@ _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
 enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
+       OPF_FORK = 4,     /* branch that may lead round a barrier; aux: which (code/forks.c) */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */
@@ -188,6 +189,8 @@ struct mem_desc {
         array_to; /* offsets of the array in shared memory that the address is made from; 0, 0 = not known */
     u8 copied;    /* of a load of several elements, by element: its value is stored elsewhere or not used at all */
     u8 aggregate; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
+    u8 rechecked; /* a load of what an atomic then checks again: recheck.c */
+    u8 async;     /* the store of a cp.async; op.target: how many ops before it its load is */
     u8 bulk;      /* of a bulk copy, without registers: a slot of statistics for each memory, as a generic access has */
 };
 

@@ -1,7 +1,11 @@
 /* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that have not exited, then
- * for the other warps (PTX ISA, "barrier"). Lanes of one warp that arrive from different places are a divergent barrier,
- * which __syncthreads forbids: reported. */
+ * for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is reported as a divergent barrier: threads of a block
+ * that wait for it at different places, and a thread that goes round it by a branch which others do not take
+ * (code/forks.c), whether it then comes to a barrier again or leaves. A thread that left before is no fault. */
+#include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
+
+#include <string.h>
 
 static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
     return r == REF_NONE ? otherwise : ((const u32 *)operand_at(x, r))[__builtin_ctz(mask)];
@@ -53,6 +57,146 @@ static bool warp_is_at(const struct warp *w, u32 id) {
     return true;
 }
 
+/* ---- going round a barrier ---- */
+
+void barrier_forget_rounds(struct block *b, u32 nbarriers) {
+    if (!b->went_round) return;
+    for (u32 i = 0; i < b->nwarps; i++) {
+        if (b->warps[i].went_round) memset(b->warps[i].rounds, 0, (nbarriers + 1) * sizeof(struct round));
+        b->warps[i].went_round = false;
+    }
+    memset(b->left, 0, (nbarriers + 1) * sizeof *b->left);
+    b->went_round = false;
+}
+
+static void go_round(struct exec *x, const struct op *o, const struct fork_way *way, u32 lanes) {
+    for (u32 i = 0; lanes && i < way->n; i++) {
+        struct round *r = &x->warp->rounds[way->round[i]];
+        for (u32 l = 0; l < 32; l++) r->times[l] = (u8)(r->times[l] + (lanes >> l & 1));
+        r->op = (u32)(o - x->worker->launch->ops);
+        x->warp->went_round = x->block->went_round = true;
+    }
+}
+
+void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken) {
+    const struct fork *f = &x->worker->launch->module->forks[o->aux];
+    go_round(x, o, &f->taken, taken);
+    go_round(x, o, &f->passed, lanes & ~taken);
+}
+
+static void leave_one(struct exec *x, const struct op *o, const struct round *r, struct left *left, u32 lanes) {
+    for (u32 m = lanes; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        if (!r->times[lane]) continue;
+        left->threads++;
+        if (r->times[lane] <= left->times) continue;
+        left->times = r->times[lane];
+        left->thread = x->warp->index * 32 + lane;
+        left->round_op = r->op;
+        left->exit_op = (u32)(o - x->worker->launch->ops);
+    }
+}
+
+void barrier_leave(struct exec *x, const struct op *o, u32 lanes) {
+    struct block *b = x->block;
+    if (!b->gone) {
+        b->gone_op = (u32)(o - x->worker->launch->ops);
+        b->gone_thread = x->warp->index * 32 + (u32)__builtin_ctz(lanes);
+    }
+    b->gone += (u32)__builtin_popcount(lanes);
+    for (u32 i = 1; x->warp->went_round && i <= x->worker->launch->module->nbarriers; i++)
+        leave_one(x, o, &x->warp->rounds[i], &x->block->left[i], lanes);
+}
+
+/* Threads, one of each kind, and how many. */
+struct rounds {
+    bool waits; /* some at the barrier of that number; others at what the compiler made of it elsewhere */
+    u32 op;     /* that barrier */
+    u32 least, most, least_thread, most_thread, most_op;
+    u32 threads, of_most;
+};
+
+static void add_rounds(const struct warp *w, const struct fragment *f, u32 number, struct rounds *r) {
+    for (u32 m = f->mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m), times = w->rounds[number].times[lane], thread = w->index * 32 + lane;
+        if (!r->threads++ || times < r->least) r->least = times, r->least_thread = thread;
+        if (times > r->most)
+            r->most = times, r->most_thread = thread, r->most_op = w->rounds[number].op, r->of_most = 0;
+        r->of_most += times == r->most;
+    }
+}
+
+/* Of the threads that wait at a barrier, how often they have gone round it. */
+static struct rounds rounds_at(const struct exec *x, u32 id, u32 number) {
+    const struct launch *l = x->worker->launch;
+    struct rounds r = {0};
+    for (u32 i = 0; i < x->block->nwarps; i++) {
+        const struct warp *w = &x->block->warps[i];
+        for (u32 k = 0; k < w->nfrag; k++) {
+            const struct fragment *f = &w->frag[k];
+            if (f->state != FRAG_AT_BARRIER || f->barrier != id) continue;
+            if (desc_of(x, &l->ops[f->pc])->fork == number) r.op = f->pc, r.waits = true;
+            add_rounds(w, f, number, &r);
+        }
+    }
+    return r;
+}
+
+static void report_left(struct exec *x, const struct rounds *r, const struct left *left) {
+    const struct launch *l = x->worker->launch;
+    char who[64];
+    place_thread(l, left->thread, who, sizeof who);
+    x->warp = &x->block->warps[r->least_thread / 32];
+    core_fault(
+        x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
+        "waits at a barrier of the block that %u of its %u threads never come to: thread %s went round it in line %u "
+        "and ended in line %u",
+        left->threads, l->nthreads, who, place_line(l, left->round_op), place_line(l, left->exit_op));
+}
+
+static void report_apart(struct exec *x, const struct rounds *r) {
+    const struct launch *l = x->worker->launch;
+    char who[64];
+    place_thread(l, r->most_thread, who, sizeof who);
+    x->warp = &x->block->warps[r->least_thread / 32];
+    core_fault(
+        x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
+        "waits at a barrier of the block that %u of the %u threads there had gone round before, by the branch in line "
+        "%u, thread %s for one: they come to it another time than the others",
+        r->of_most, r->threads, place_line(l, r->most_op), who);
+}
+
+/* No fault; it may explain why something is missing from a result. */
+static void note_gone(struct exec *x, u32 id) {
+    const struct launch *l = x->worker->launch;
+    struct block *b = x->block;
+    struct warp *saved = x->warp;
+    u32 thread = b->barriers[id].first_thread;
+    char who[64];
+    b->gone_told = true;
+    if (!b->barriers[id].waits) return;
+    place_thread(l, b->gone_thread, who, sizeof who);
+    x->warp = &b->warps[thread / 32];
+    core_fault(
+        x, SIM_NOTE_LEFT, &l->ops[b->barriers[id].first_op], thread % 32, 0,
+        "waits at a barrier of the block that %u of its %u threads do not come to: they had left the kernel, thread "
+        "%s in line %u. What they were to do behind it is not done",
+        b->gone, l->nthreads, who, place_line(l, b->gone_op));
+    x->warp = saved;
+}
+
+/* A complete barrier of all threads, which some have gone round and others not. True if that was reported. */
+static bool rounds_differ(struct exec *x, u32 id) {
+    const struct block *b = x->block;
+    for (u32 number = 1; number <= x->worker->launch->module->nbarriers; number++) {
+        struct rounds r = rounds_at(x, id, number);
+        if (!r.waits) continue;
+        if (b->left[number].times > r.least) return report_left(x, &r, &b->left[number]), true;
+        if (r.most > r.least) return report_apart(x, &r), true;
+    }
+    return false;
+}
+
 static void check_one(struct exec *x, u32 id) {
     struct block *block = x->block;
     struct barrier *b = &block->barriers[id];
@@ -64,7 +208,10 @@ static void check_one(struct exec *x, u32 id) {
     bool complete = b->expected ? (at + b->arrived) * 32 >= b->expected : at == alive;
     if (!complete || (!at && !b->expected)) return;
     const struct launch *l = x->worker->launch;
+    if (block->went_round && !b->expected && rounds_differ(x, id)) return;
     if (l->hooks) l->hooks->block_interval(block, l);
+    if (!b->expected && block->gone && !block->gone_told) note_gone(x, id);
+    if (!b->expected) barrier_forget_rounds(block, l->module->nbarriers);
     struct barrier done = *b;
     *b = (struct barrier){0};
     release(x, id, &done);
@@ -78,15 +225,49 @@ void barrier_check(struct exec *x) {
 /* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source. */
 static bool same_place(const struct exec *x, u32 a, u32 b) {
     const struct launch *l = x->worker->launch;
-    const struct ptx_loc *p = &l->module->ptx->locs[l->ops[a].loc], *q = &l->module->ptx->locs[l->ops[b].loc];
-    return a == b || (p->line && p->line == q->line && p->file == q->file);
+    return a == b || place_same(l->module->ptx, l->ops[a].loc, l->ops[b].loc);
 }
 
-static bool diverged(const struct exec *x, const struct warp *w, const struct fragment *f, u32 id) {
+/* The lane of another fragment of the warp that waits for the barrier at another place, or -1. */
+static int diverged(const struct exec *x, const struct warp *w, const struct fragment *f, u32 id, u32 *pc) {
     for (u32 i = 0; i < w->nfrag; i++) {
         const struct fragment *g = &w->frag[i];
-        if (g != f && g->state == FRAG_AT_BARRIER && g->barrier == id && !same_place(x, g->pc, f->pc)) return true;
+        if (g == f || g->state != FRAG_AT_BARRIER || g->barrier != id || same_place(x, g->pc, f->pc)) continue;
+        return *pc = g->pc, __builtin_ctz(g->mask);
     }
+    return -1;
+}
+
+/* How many threads wait for the barrier at that place. */
+static u32 waiting_at(const struct exec *x, u32 id, u32 pc) {
+    u32 n = 0;
+    for (u32 i = 0; i < x->block->nwarps; i++)
+        for (u32 k = 0; k < x->block->warps[i].nfrag; k++) {
+            const struct fragment *f = &x->block->warps[i].frag[k];
+            if (f->state == FRAG_AT_BARRIER && f->barrier == id && same_place(x, f->pc, pc))
+                n += (u32)__builtin_popcount(f->mask);
+        }
+    return n;
+}
+
+/* False, and a report, where others wait for the same barrier at another place: of the warp, which executes an aligned
+ * barrier as one; of the block, where the barrier is for all of its threads. */
+static bool comes_with_others(struct exec *x, struct fragment *f, const struct op *o, u32 id, u32 count) {
+    const struct launch *l = x->worker->launch;
+    const struct barrier *b = &x->block->barriers[id];
+    char who[64];
+    u32 pc = f->pc, thread;
+    if (!desc_of(x, o)->aligned) return true;
+    int lane = diverged(x, x->warp, f, id, &pc);
+    if (lane >= 0) thread = x->warp->index * 32 + (u32)lane;
+    else if (!b->waits || count || b->expected || same_place(x, b->first_op, f->pc)) return true;
+    else pc = b->first_op, thread = b->first_thread;
+    if (!desc_of(x, &l->ops[pc])->aligned) return true;
+    place_thread(l, thread, who, sizeof who);
+    core_fault(
+        x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
+        "waits at a barrier of the block while %u of its %u threads wait for it at another place: thread %s in line %u",
+        waiting_at(x, id, pc), l->nthreads, who, place_line(l, pc));
     return false;
 }
 
@@ -107,11 +288,7 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
                    "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;
     }
-    if (diverged(x, x->warp, f, id)) {
-        core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, id,
-                   "waits at barrier %u while lanes of the same warp wait for it at another place", id);
-        return;
-    }
+    if (!d->arrive && !comes_with_others(x, f, o, id, count)) return;
     struct barrier *b = &x->block->barriers[id];
     b->used = true;
     b->expected = count;
@@ -122,6 +299,7 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     } else {
         f->state = FRAG_AT_BARRIER;
         f->barrier = (u8)id;
+        if (!b->waits) b->first_op = f->pc, b->first_thread = x->warp->index * 32 + lane, b->waits = true;
     }
     check_one(x, id);
 }

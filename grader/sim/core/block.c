@@ -14,7 +14,7 @@ static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
 struct block_layout {
     size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, taint, origin,
-        total;
+        rounds, left, total;
 };
 
 static struct block_layout layout(const struct launch *l) {
@@ -32,6 +32,8 @@ static struct block_layout layout(const struct launch *l) {
     b.local_written = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.taint = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.origin = at, at += (size_t)l->nwarps * l->warp_frame_bytes / 4;
+    b.rounds = at, at += round_up((size_t)l->nwarps * (l->module->nbarriers + 1) * sizeof(struct round));
+    b.left = at, at += round_up((l->module->nbarriers + 1) * sizeof(struct left));
     b.total = at;
     return b;
 }
@@ -103,6 +105,7 @@ bool block_allocate(struct launch *l, struct block *b) {
     b->shared_written = p + at.written;
     b->race_write = (u32 *)(p + at.race_write);
     b->race_read = (u32 *)(p + at.race_read);
+    b->left = (struct left *)(p + at.left);
     fill_values(l, b->values);
     for (u32 i = 0; i < l->nwarps; i++) {
         struct warp *w = &b->warps[i];
@@ -113,12 +116,14 @@ bool block_allocate(struct launch *l, struct block *b) {
         w->local_written = p + at.local_written + (size_t)i * l->thread_local_bytes * 32;
         w->taint = p + at.taint + (size_t)i * l->warp_frame_bytes;
         w->origin = p + at.origin + (size_t)i * l->warp_frame_bytes / 4;
+        w->rounds = (struct round *)(p + at.rounds) + (size_t)i * (l->module->nbarriers + 1);
         fill_specials(l, (u32 *)w->specials, i);
     }
     return true;
 }
 
-void block_free(struct block *b) {
+void block_free(const struct launch *l, struct block *b) {
+    if (l->hooks) l->hooks->block_end(b);
     if (b->warps) munmap(b->warps, b->bytes);
     b->warps = NULL;
 }
@@ -134,10 +139,13 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->index[2] = (u32)(linear / grid[0] / grid[1]);
     for (u32 i = 0; i < 3; i++) broadcast(b->values + (B_CTAID_X + i) * SLOT_BYTES, b->index[i], 4);
     memset(b->barriers, 0, sizeof b->barriers);
+    barrier_forget_rounds(b, l->module->nbarriers);
+    b->gone = 0, b->gone_told = false;
     memset(b->shared, 0, l->shared_bytes);
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->plane = k->plane;
     b->acquired = k->launch_tick;
+    if (l->hooks) l->hooks->block_start(b);
     if (l->hooks) l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
@@ -161,24 +169,6 @@ static void bind(struct worker *k, struct block *b) {
     x->trace = b->trace;
 }
 
-static void deadlock(struct worker *k, struct block *b) {
-    struct exec *x = &k->x;
-    u32 at_barrier = 0, collecting = 0;
-    struct fragment *f = NULL;
-    for (u32 i = 0; i < b->nwarps; i++)
-        for (u32 j = 0; j < b->warps[i].nfrag; j++) {
-            struct fragment *g = &b->warps[i].frag[j];
-            at_barrier += g->state == FRAG_AT_BARRIER;
-            collecting += g->state == FRAG_AT_RENDEZVOUS;
-            if (!f) x->warp = &b->warps[i], f = g;
-        }
-    x->active = f->mask;
-    enum sim_fault kind = at_barrier ? SIM_FAULT_DIVERGENT_BARRIER : SIM_FAULT_DEADLOCK;
-    core_fault(x, kind, &k->launch->ops[f->pc], (u32)__builtin_ctz(f->mask), 0,
-               "waits for ever: %u groups of lanes wait at a block barrier, %u for lanes of their own warp", at_barrier,
-               collecting);
-}
-
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
     bind(k, b);
     for (;;) {
@@ -195,6 +185,6 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
         }
         if (!alive) return WARP_DONE;
         if (yields) return WARP_YIELDS;
-        if (!progress) return deadlock(k, b), WARP_FAULTED;
+        if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;
     }
 }

@@ -48,6 +48,18 @@ struct context { /* one call stack: an interned list of return places */
     u32 frame, local;              /* byte offsets of this function's frame and local variables */
 };
 
+/* Since the block's last barrier, lanes took a branch that leads round a barrier: how often each, and the last such branch. */
+struct round {
+    u8 times[32];
+    u32 op;
+};
+
+/* Threads that left the block after they had gone round a barrier. */
+struct left {
+    u32 threads, thread; /* how many; the one that went round most often, and how often */
+    u32 times, round_op, exit_op;
+};
+
 struct warp {
     u32 index, live, nfrag;
     struct fragment frag[32];
@@ -59,13 +71,17 @@ struct warp {
     u64 executed;                 /* warp instructions, for the budget */
     u32 arrived[16];              /* lanes that came to each barrier by bar.arrive, until all have */
     u32 interval;                 /* between barriers of the warp, for races */
+    struct round *rounds;         /* by number of the barrier: bar_desc.fork */
+    bool went_round;              /* some of them are not zero */
 };
 
 struct barrier {
     bool used;
-    u32 arrived;    /* warps that came by bar.arrive, with all their lanes */
-    u32 expected;   /* threads; 0 = all of the block that have not exited */
-    u32 reduced[2]; /* threads whose predicate is true; threads */
+    u32 arrived;                /* warps that came by bar.arrive, with all their lanes */
+    u32 expected;               /* threads; 0 = all of the block that have not exited */
+    u32 reduced[2];             /* threads whose predicate is true; threads */
+    u32 first_op, first_thread; /* who came first, by bar.sync */
+    bool waits;                 /* someone did */
 };
 
 struct block {
@@ -80,6 +96,11 @@ struct block {
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
+    struct async *async;            /* copies under way: race/async.h; NULL = none yet */
+    struct left *left;              /* by number of the barrier, since the last barrier */
+    bool went_round;                /* a warp, or one that left */
+    u32 gone, gone_thread, gone_op; /* threads that left; the first of them, and where */
+    bool gone_told;
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
@@ -152,6 +173,7 @@ enum race_access {
     RACE_UPDATE,   /* an atomic whose result is not used, a strong store */
     RACE_OBSERVE,  /* a strong load */
     RACE_EXCHANGE, /* an atomic whose result is used */
+    RACE_PEEK,     /* a plain load of what an atomic then checks again: code/recheck.c */
 };
 
 struct launch;
@@ -162,6 +184,9 @@ struct race_hooks {
     void (*block_interval)(struct block *b,
                            const struct launch *l); /* a barrier of the block passed, or a block starts */
     void (*warp_interval)(struct block *b, struct warp *w, const struct launch *l); /* a barrier of the warp passed */
+    void (*early)(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb); /* async.h */
+    void (*block_start)(struct block *b);
+    void (*block_end)(struct block *b); /* its memory goes */
 };
 
 struct worker {
@@ -237,6 +262,12 @@ void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* l
 /* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
+/* A branch of those that may lead round barriers (OPF_FORK), which `taken` of the lanes take; lanes that leave at an op. */
+void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken);
+void barrier_leave(struct exec *x, const struct op *o, u32 lanes);
+void barrier_forget_rounds(struct block *b, u32 nbarriers);
+/* core/deadlock.c: no warp of the block can go on: says who waits for whom. */
+void barrier_deadlock(struct exec *x);
 /* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */
 void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o);
 /* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True if one did. */
@@ -248,7 +279,7 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
 
 /* core/block.c */
 bool block_allocate(struct launch *l, struct block *b); /* false: out of memory */
-void block_free(struct block *b);
+void block_free(const struct launch *l, struct block *b);
 void block_start(struct worker *k, struct block *b, u64 linear);
 /* Runs each warp until it waits or has used `quantum`; WARP_YIELDS: call again. */
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);

@@ -47,7 +47,7 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
 }
 
 static void worker_close(struct worker *k) {
-    for (u32 i = 0; i < k->nblocks; i++) block_free(&k->blocks[i]);
+    for (u32 i = 0; i < k->nblocks; i++) block_free(k->launch, &k->blocks[i]);
     free(k->blocks);
     free(k->contexts);
     free(k->segment_runs);

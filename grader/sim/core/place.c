@@ -18,6 +18,24 @@ const struct ptx_loc *place_source(const struct ptx_module *m, uint32_t loc) {
     return l;
 }
 
+bool place_same(const struct ptx_module *m, uint32_t a, uint32_t b) {
+    for (uint32_t steps = 0; steps < m->nlocs; steps++) {
+        const struct ptx_loc *p = &m->locs[a], *q = &m->locs[b];
+        if (!p->line || p->line != q->line || p->file != q->file) return false;
+        if (p->inlined_at >= m->nlocs || q->inlined_at >= m->nlocs) return false;
+        if (!p->inlined_at || !q->inlined_at) return p->inlined_at == q->inlined_at;
+        a = p->inlined_at, b = q->inlined_at;
+    }
+    return false;
+}
+
+uint32_t place_line(const struct launch *l, u32 op) { return place_source(l->module->ptx, l->ops[op].loc)->line; }
+
+void place_thread(const struct launch *l, u32 thread, char *out, size_t size) {
+    const u32 *dim = l->request->block;
+    snprintf(out, size, "(%u,%u,%u)", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]);
+}
+
 /* ---- variables in shared memory ---- */
 
 static const struct var_place *var_at(const struct code *c, uint64_t offset) {

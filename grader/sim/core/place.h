@@ -5,6 +5,11 @@
 
 /* Where the reader of a report looks for `loc`: the toolkit's headers, inlined, count for the line that calls them. */
 const struct ptx_loc *place_source(const struct ptx_module *m, uint32_t loc);
+/* Whether two places are one in the source, calls that were inlined included. */
+bool place_same(const struct ptx_module *m, uint32_t a, uint32_t b);
+/* The source line of an op, 0 = unknown; "(1,0,0)" for the thread of that number in its block. */
+uint32_t place_line(const struct launch *l, u32 op);
+void place_thread(const struct launch *l, u32 thread, char *out, size_t size);
 /* What lies at an offset of the block's shared memory: "byte 8 of `tile` in shared memory". */
 void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_t size); /* "`tile`" */
 void place_shared(const struct launch *l, uint64_t offset, char *out, size_t size);

@@ -11,7 +11,8 @@ struct exchange {
     u64 a[32];
     u32 b[32], c[32];
     u64 result[32];
-    u32 truth; /* the predicate result, by lane */
+    u32 truth;     /* the predicate result, by lane */
+    u32 strangers; /* lanes that shuffle from one which takes no part */
     /* undefined bits of a and of the result; lanes whose b or c, whose predicate result is undefined: core/taint.h */
     u64 taint[32], result_taint[32];
     u32 astray, truth_taint;
@@ -68,9 +69,8 @@ static void bring(const struct exec *x, const struct warp *w, const struct fragm
     }
 }
 
-/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment. Returns the lanes
- * that read one which takes no part. */
-static u32 shuffle(struct exchange *e, u8 mode, u32 lanes) {
+/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment. */
+static void shuffle(struct exchange *e, u8 mode, u32 lanes) {
     u32 strangers = 0;
     e->truth = 0;
     for (s32 l = 0; l < 32; l++) {
@@ -87,7 +87,7 @@ static u32 shuffle(struct exchange *e, u8 mode, u32 lanes) {
         e->truth |= (u32)in << l;
         strangers |= (lanes >> (j & 31) & 1) ? 0 : 1u << l;
     }
-    return strangers & lanes;
+    e->strangers = strangers & lanes;
 }
 
 static void vote(struct exchange *e, u8 mode, u32 lanes) {
@@ -158,13 +158,19 @@ static void taint_exchange(const struct rendezvous_desc *d, struct exchange *e, 
     e->truth_taint = d->kind == RENDEZVOUS_SHFL ? e->astray : all ? lanes : 0;
 }
 
+/* Such a value is undefined: it is told where it decides something. */
+static void taint_strangers(struct exec *x, const struct op *o, struct exchange *e) {
+    u32 lane = (u32)__builtin_ctz(e->strangers);
+    e->origin = taint_shuffle(x, o, lane, e->from[lane]);
+    for (u32 m = e->strangers; m; m &= m - 1) e->result_taint[__builtin_ctz(m)] = ~0ull;
+}
+
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
     const struct rendezvous_desc *d = desc_of(x, o);
-    u32 strangers = 0;
     const struct launch *l = x->worker->launch;
     if (l->hooks) l->hooks->warp_interval(x->block, x->warp, l);
     switch ((enum rendezvous_kind)d->kind) {
-    case RENDEZVOUS_SHFL: strangers = shuffle(e, d->mode, lanes); break;
+    case RENDEZVOUS_SHFL: shuffle(e, d->mode, lanes); break;
     case RENDEZVOUS_VOTE: vote(e, d->mode, lanes); break;
     case RENDEZVOUS_MATCH: match(e, d->mode, lanes); break;
     case RENDEZVOUS_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
@@ -172,9 +178,7 @@ static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 
     case RENDEZVOUS_SYNC: break;
     }
     if (e->origin) taint_exchange(d, e, lanes);
-    if (strangers)
-        core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(strangers), 0,
-                   "shuffles from a lane that takes no part: the value is undefined");
+    if (e->strangers && x->sanitize) taint_strangers(x, o, e);
 }
 
 static void deliver_taint(const struct exec *x, struct warp *w, const struct fragment *f, const struct exchange *e,
@@ -196,7 +200,7 @@ static void deliver(const struct exec *x, struct warp *w, const struct fragment 
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     if (d->kind == RENDEZVOUS_SYNC) return;
-    if (w->ntainted) deliver_taint(x, w, f, e, lanes);
+    if (w->ntainted || e->origin) deliver_taint(x, w, f, e, lanes);
     if (d->second != REF_NONE) put_mask((u32 *)resolve(x, w, f, d->second), e->truth, lanes);
     if (o->dst == REF_NONE) return;
     u32 *dst = (u32 *)resolve(x, w, f, o->dst);
@@ -216,16 +220,13 @@ static u32 same_members(const struct exec *x, const struct warp *w, const struct
     return same & f->mask;
 }
 
-static bool mask_is_sound(struct exec *x, const struct warp *w, const struct op *o, u32 lanes, u32 members) {
+/* Lanes that have left, or that the block does not have, may be named: the others do not wait for them. */
+static bool mask_is_sound(struct exec *x, const struct op *o, u32 lanes, u32 members) {
     if (lanes & ~members) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
                    "is not in the member mask 0x%08x that it passes", members);
         return false;
     }
-    if (members & ~w->live)
-        core_fault(x, SIM_FAULT_SYNC_MASK, o, (u32)__builtin_ctz(lanes), members,
-                   "passes the member mask 0x%08x, which names lanes that have exited or do not exist (live: 0x%08x)",
-                   members, w->live);
     return true;
 }
 
@@ -250,7 +251,6 @@ static bool try_group(struct exec *x, struct warp *w, struct fragment *first) {
         lanes |= f->mask;
     }
     if ((members & w->live) & ~lanes) return false;
-    if (members & ~w->live) mask_is_sound(x, w, op_of(x, first), first->mask, members); /* some left meanwhile */
     for (u32 i = 0; i < n; i++) bring(x, w, group[i], &e, group[i]->mask);
     compute(x, op_of(x, first), &e, lanes);
     for (u32 i = 0; i < n; i++) {
@@ -267,7 +267,7 @@ void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
     if (lanes != f->mask)
         fragment_split(w, f, f->mask & ~lanes, f->pc), rendezvous_arrive(x, &w->frag[w->nfrag - 1], o);
-    if (x->faulted || !mask_is_sound(x, w, o, lanes, members)) return;
+    if (x->faulted || !mask_is_sound(x, o, lanes, members)) return;
     if ((members & w->live) != lanes) {
         f->state = FRAG_AT_RENDEZVOUS;
         try_group(x, w, f); /* at once: other lanes of the warp may spin until these go on */

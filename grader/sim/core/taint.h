@@ -25,6 +25,8 @@
 enum {
     TAINT_ORIGINS = 63, /* from 1; the last stands for all that come later */
     TAINT_PADDING = 64, /* or-ed onto one: a byte beside others that were written, moved about and no more */
+    TAINT_PENDING =
+        128 /* in the shadow: the target of a copy that was not waited for (race/async.c); no mark is that */
 };
 
 static inline bool taint_is_mark(unsigned char shadow) { return shadow > 1; }
@@ -78,6 +80,8 @@ static inline ref taint_source(ref r) { return r == REF_NONE || ref_base(r) == B
 
 struct taint_table;
 u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
+/* The same for a shuffle of a lane that takes no part in it. */
+u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from);
 /* Told at `o`, which `does` ("uses it as an address"): once for each of the lanes. */
 void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, const char *does);
 /* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as defined from then on. */

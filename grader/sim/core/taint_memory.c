@@ -51,8 +51,20 @@ static void update(struct exec *x, const struct op *o, const struct mem_desc *d,
     else taint_raw(x, o, lane, address, d->width, space);
 }
 
+/* Some of it will be written by a copy that is under way. */
+static bool is_pending(const struct mem_desc *d, const unsigned char *shadow) {
+    bool some = false;
+    for (u32 i = 0; i < (u32)d->width * d->count; i++) some |= shadow[i] == TAINT_PENDING;
+    return some;
+}
+
 void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address,
                   const unsigned char *shadow, enum mem_space space) {
+    if (space == SPACE_SHARED && is_pending(d, shadow)) {
+        const char *verb = d->verb == MEM_LOAD ? "reads" : "updates";
+        x->worker->launch->hooks->early(x, o, lane, address, (u32)d->width * d->count, verb);
+        return;
+    }
     for (u32 e = 0; e < d->count; e++) {
         u8 mark = 0;
         u64 at = address + e * d->width, bits = marked_bits(shadow + e * d->width, d->width, &mark);
@@ -100,6 +112,7 @@ static void mark_lane(const struct mem_desc *d, const struct stored *s, unsigned
     for (u32 i = 0; i < (u32)d->width * d->count; i++) {
         u32 e = i / d->width, at = local ? (misplaced + i) / 4 * 128 + (misplaced + i) % 4 - misplaced : i;
         bool undefined = s->bits[e][lane] >> 8 * (i % d->width) & 0xff;
+        if (!undefined && w[at] == TAINT_PENDING) continue;
         w[at] = undefined ? (unsigned char)(2 * s->origin[e]) : 1;
     }
 }

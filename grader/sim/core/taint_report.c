@@ -94,18 +94,39 @@ static void keep_lowest(struct taint_table *t, u8 id, const struct launch *l, co
     pthread_mutex_unlock(&t->lock);
 }
 
-u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space) {
+/* What this worker saw of the op last, to be described anew; NULL if it was in this block. */
+static struct taint_seen *first_seen(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
-    struct taint_table *t = table_of(k->launch->sim);
     if (!k->taint) k->taint = xcalloc(TAINT_ORIGINS + 1, sizeof *k->taint);
-    if (k->taint_last != o) k->taint_last = o, k->taint_number = number_of(t, o);
+    if (k->taint_last != o) k->taint_last = o, k->taint_number = number_of(table_of(k->launch->sim), o);
     struct taint_seen *seen = &k->taint[k->taint_number];
-    if (seen->op == o && seen->block == x->block->linear) return k->taint_number;
+    if (seen->op == o && seen->block == x->block->linear) return NULL;
     seen->op = o;
     seen->block = x->block->linear;
-    describe(x, &seen->report, o, lane, address, width, space);
-    keep_lowest(t, k->taint_number, k->launch, seen);
-    return k->taint_number;
+    return seen;
+}
+
+static void keep_seen(struct worker *k, const struct taint_seen *seen) {
+    keep_lowest(table_of(k->launch->sim), k->taint_number, k->launch, seen);
+}
+
+u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space) {
+    struct taint_seen *seen = first_seen(x, o);
+    if (seen) describe(x, &seen->report, o, lane, address, width, space), keep_seen(x->worker, seen);
+    return x->worker->taint_number;
+}
+
+u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from) {
+    struct taint_seen *seen = first_seen(x, o);
+    u32 thread = x->warp->index * 32 + from;
+    const char *why = thread >= x->worker->launch->nthreads ? "which the block does not have"
+                      : x->warp->live >> from & 1           ? "which takes no part in it"
+                                                            : "which has left";
+    if (!seen) return x->worker->taint_number;
+    core_describe(x, &seen->report, SIM_FAULT_SYNC_MASK, o, lane, 0,
+                  "shuffles from lane %u, %s: the value is undefined", from, why);
+    keep_seen(x->worker, seen);
+    return x->worker->taint_number;
 }
 
 static void read_of(struct exec *x, u8 id, struct sim_report *out) {

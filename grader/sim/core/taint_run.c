@@ -117,6 +117,7 @@ static const struct {
     {"mbarrier", barrier_op},
     {"cp.async", copy_part},
     {"cp.async.bulk", copy_bulk},
+    {"cp.async.group", run_itself},
     {"alloca", take_stack},
     {"mma", run_itself}, /* these see to their registers: insn/lanes_matrix.c */
     {"matrix.fragments", run_itself},

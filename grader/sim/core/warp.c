@@ -61,6 +61,7 @@ static void take_place(struct exec *x, const struct fragment *f) {
 static void branch(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     u32 taken = f->mask & guard_mask(x, o), s = x->worker->launch->module->segment_of[f->pc];
     if (ref_base(o->guard) == BASE_FRAME) x->worker->branch_runs[s]++;
+    if (__builtin_expect(o->flags & OPF_FORK, false)) barrier_fork(x, o, f->mask, taken);
     if (taken == 0) {
         f->pc = pc + 1;
     } else if (taken == f->mask) {
@@ -96,6 +97,7 @@ static void leave(struct exec *x, struct warp *w, struct fragment *f, const stru
     u32 lanes = f->mask & guard_mask(x, o);
     f->pc = pc + 1;
     if (!lanes) return;
+    barrier_leave(x, o, lanes);
     fragment_end(w, f, lanes);
     if (w->nfrag > 1) rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
     barrier_check(x);

@@ -3,6 +3,7 @@
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/count/pattern.h"
+#include "grader/sim/race/async.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -51,6 +52,16 @@ void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
     *(u32 *)operand_at(x, o->dst) = full;
 }
 
+void ISAFN(op_cpgroup)(struct exec *x, const struct op *o, u32 mask) {
+    if (!x->sanitize) return;
+    switch (o->imm) {
+    case GROUP_COMMIT: race_async_commit(x, mask, false); break;
+    case GROUP_BULK_COMMIT: race_async_commit(x, mask, true); break;
+    case GROUP_WAIT_ALL: race_async_wait(x, o, mask, UINT32_MAX, false); break;
+    default: race_async_wait(x, o, mask, o->target, o->imm == GROUP_BULK_WAIT);
+    }
+}
+
 /* ---- mbarrier ---- */
 
 struct mbarrier {
@@ -89,6 +100,8 @@ static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane
     return (u64 *)(x->shared + offset);
 }
 
+static u32 offset_of(const struct exec *x, const u64 *place) { return (u32)((const unsigned char *)place - x->shared); }
+
 static void misuse(struct exec *x, const struct op *o, u32 lane, const char *what) {
     core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
 }
@@ -108,6 +121,7 @@ static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
     switch (verb) {
     case MBAR_INVAL: b->live = 0; return true;
+    case MBAR_ARRIVE_COPIES:
     case MBAR_ARRIVE: return arrive(x, o, lane, b, n, false);
     case MBAR_DROP: return arrive(x, o, lane, b, n, true);
     case MBAR_ARRIVE_EXPECT:
@@ -136,9 +150,12 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
                                       : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
         u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
+        if (x->sanitize && phase != b.phase) race_async_waited(x, o, lane, offset_of(x, place), (u8)phase);
         return;
     }
     u64 before = *place;
+    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES))
+        race_async_arrive(x, lane, offset_of(x, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
     *place = pack(next_phase(x, b));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
@@ -160,7 +177,13 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
         return NULL;
     }
     *written = x->memory->written + (from - SIM_BASE);
-    if (memory_find(x->memory, from, n) >= 0) return x->memory->bytes + (from - SIM_BASE);
+    int i = memory_find(x->memory, from, n);
+    if (i >= 0 && o->imm == BULK_OUT && x->memory->table[i].constant) {
+        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, from, "copies to `%s` in constant memory",
+                   x->memory->table[i].name);
+        return NULL;
+    }
+    if (i >= 0) return x->memory->bytes + (from - SIM_BASE);
     char where[256];
     memory_describe(x->memory, from, n, where, sizeof where);
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from,
@@ -168,12 +191,17 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
     return NULL;
 }
 
-/* What was not written stays so. */
-static void copy_shadow(struct exec *x, const struct op *o, u64 to, unsigned char *target, const unsigned char *origin,
-                        u32 n) {
+/* What was not written stays so; what another copy has yet to write is told. */
+static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, unsigned char *target,
+                        const unsigned char *origin, u32 n) {
     bool whole = true;
+    if (o->imm != BULK_IN && memchr(origin, TAINT_PENDING, n))
+        race_async_early(x, o, lane, (u64)(origin - x->shared_written), n, "copies from");
     memmove(target, origin, n);
-    for (u32 i = 0; i < n; i++) whole &= target[i] == 1;
+    for (u32 i = 0; i < n; i++) {
+        if (target[i] == TAINT_PENDING) target[i] = 1;
+        whole &= target[i] == 1;
+    }
     if (whole || o->imm != BULK_OUT) return;
     x->memory->table[memory_find(x->memory, to, n)].initialised = false;
     x->memory->marked = true;
@@ -196,6 +224,28 @@ static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32
     if (o->imm != BULK_IN) count_bulk(x, o, BULK_STAT_LOAD, from, n);
 }
 
+/* Both ends, as accesses of the lane; and the copy as one that is under way. */
+static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from, u32 n) {
+    static const s32 here[32];
+    u64 global = o->imm == BULK_IN ? from : to;
+    u64 read = from - SHARED_WINDOW < WINDOW_BYTES ? from - SHARED_WINDOW : from,
+        written = to - SHARED_WINDOW < WINDOW_BYTES ? to - SHARED_WINDOW : to;
+    if (o->imm != BULK_OUT) ISAFN(race_shared)(x, o, NULL, written, here, 1u << lane, n, RACE_WRITE);
+    if (o->imm != BULK_IN) ISAFN(race_shared)(x, o, NULL, read, here, 1u << lane, n, RACE_READ);
+    if (o->imm == BULK_SHARED || !x->races_global || !memory_at(x->memory, global)->watched) return;
+    ISAFN(race_global_lane)
+    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n, o->imm == BULK_IN ? RACE_READ : RACE_WRITE);
+}
+
+static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsigned char *target,
+                       const unsigned char *origin, u32 n, const u64 *place) {
+    bool in = o->imm != BULK_OUT;
+    u32 shared = (u32)((in ? target : origin) - x->shared);
+    u64 global = o->imm == BULK_SHARED ? 0 : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
+    race_async_bulk(x, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n, place ? offset_of(x, place) + 1 : 0,
+                    place ? (u8)unpack(*place).phase : 0);
+}
+
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 to = ((const u64 *)operand_at(x, o->src[0]))[lane], from = ((const u64 *)operand_at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
@@ -209,12 +259,14 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     unsigned char *target = bulk_range(x, o, o->imm != BULK_OUT, to, n, lane, &target_written);
     unsigned char *origin = bulk_range(x, o, o->imm != BULK_IN, from, n, lane, &origin_written);
     if (!target || !origin || !n) return;
+    u64 *place = o->src[3] == REF_NONE ? NULL : barrier_at(x, o, o->src[3], lane, false);
+    if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
+    if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
-    if (x->sanitize) copy_shadow(x, o, to, target_written, origin_written, n);
+    if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);
     else if (o->imm == BULK_OUT) memset(target_written, 1, n);
-    if (o->src[3] == REF_NONE) return;
-    u64 *place = barrier_at(x, o, o->src[3], lane, false);
+    if (x->sanitize) bulk_begin(x, o, lane, target, origin, n, place);
     if (!place) return;
     struct mbarrier b = unpack(*place);
     if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");

@@ -23,7 +23,7 @@ static inline u32 access_span(const struct mem_desc *d) {
 static inline enum race_access race_kind(const struct mem_desc *d) {
     if (d->verb == MEM_ATOM) return RACE_EXCHANGE;
     if (d->verb == MEM_RED || (d->verb == MEM_STORE && d->strong)) return RACE_UPDATE;
-    return d->verb == MEM_STORE ? RACE_WRITE : d->strong ? RACE_OBSERVE : RACE_READ;
+    return d->verb == MEM_STORE ? RACE_WRITE : d->strong ? RACE_OBSERVE : d->rechecked ? RACE_PEEK : RACE_READ;
 }
 
 /* ---- the pattern of an access ---- */

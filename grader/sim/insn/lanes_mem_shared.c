@@ -1,6 +1,7 @@
 /* lanes_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's. See lanes_mem.c. */
 #include "grader/sim/core/place.h"
 #include "grader/sim/insn/lanes_mem.h"
+#include "grader/sim/race/async.h"
 
 #include <string.h>
 
@@ -38,6 +39,14 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
     if (shape == SHAPE_DENSE && all_written(w, 32 * span)) return;
     if (span == 4 && words_written(w, rel)) return;
     ACTIVE(mask) check_written_shared(x, o, d, l, base + (u64)(s64)rel[l]);
+}
+
+/* The store of a cp.async: what it stores was loaded by the op `target` before, by the lanes that copy a whole source. */
+static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask, u32 span) {
+    const struct op *load = o - o->target;
+    u64 from[32];
+    ISAFN(lane_addresses)(x, load, &x->mems[load->aux], from);
+    race_async_begin(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->flip);
 }
 
 /* In the block's shared memory, but not in the array that the address is made from: a device does not notice. */
@@ -87,7 +96,8 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
         LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
     }
     if (x->sanitize && d->array_to && (!fits || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
-    if (x->sanitize) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
+    if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
+    if (x->sanitize && d->async) begin_copy(x, o, base, rel, mask, span);
     if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, race_kind(d));
     ISAFN(lane_move)(x, d, x->shared + base, rel, mask, fits ? m->shape : SHAPE_ANY);
 }

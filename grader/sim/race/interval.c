@@ -1,5 +1,6 @@
 /* interval.c — time as the search for races knows it: intervals between barriers of a block and of a warp, and the ticks
  * of a worker, which go on at each barrier and each block. See race.h. */
+#include "grader/sim/race/async.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -28,4 +29,5 @@ static void next_warp_interval(struct block *b, struct warp *w, const struct lau
     b->interval = interval;
 }
 
-const struct race_hooks race_hooks = {race_next_interval, next_warp_interval};
+const struct race_hooks race_hooks = {race_next_interval, next_warp_interval, race_async_early, race_async_start,
+                                      race_async_free};

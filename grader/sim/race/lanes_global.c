@@ -59,6 +59,19 @@ static u32 note_reads(struct race_plane *p, struct granules at, u16 me, u32 mine
     return soon;
 }
 
+/* A plain load of what an atomic then checks again: ordered after stores, and free beside updates. */
+static u32 note_peeks(struct race_plane *p, struct granules at, u16 me, u32 mine) {
+    const u16 *w = p->write + at.first;
+    const u32 *wrote = p->wrote + at.first;
+    u32 bad = 0, soon = 0;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= (w[i] != 0) & (w[i] != me);
+        soon |= clashes(wrote[i], mine);
+    }
+    p->raced |= bad;
+    return soon;
+}
+
 static u32 note_updates(struct race_plane *p, struct granules at, u16 me, u32 mine) {
     const u16 *w = p->write + at.first, *r = p->read + at.first;
     const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first;
@@ -136,8 +149,16 @@ static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_des
     p->raced |= bad;
 }
 
+/* Of a bulk copy: whatever it stores counts as different from what other blocks do. */
+static void note_bulk(struct race_plane *p, struct granules at, u16 me) {
+    u32 bad = 0;
+    for (u32 i = 0; i < at.n; i++) note_one(p, at.first + i, me, me, &bad);
+    p->raced |= bad;
+}
+
 static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset, u16 me) {
     struct race_plane *p = x->worker->plane;
+    if (d->bulk) note_bulk(p, run_of(m, 0, offset, x->worker->launch->global_shift), me);
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
         const void *reg = operand_at(x, d->reg[e]);
         if (x->worker->launch->global_shift == 0) note_bytes(p, reg, d, m, offset, me);
@@ -166,6 +187,7 @@ static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const stru
         struct granules run = run_of(m, i, offset, shift);
         soon |= store                    ? stores_clash(p, run, me, mine)
                 : t->access == RACE_READ ? note_reads(p, run, me, mine)
+                : t->access == RACE_PEEK ? note_peeks(p, run, me, mine)
                                          : note_updates(p, run, me, mine);
     }
     if (!store) {

@@ -16,26 +16,14 @@
 
 /* ---- stamps ---- */
 
-/* The first bit of each field; the lowest is the interval of the warp. An interval of the block of 0 stands for never. */
-enum { STAMP_LANE = 6, STAMP_WARP = 11, STAMP_KIND = 16, STAMP_INTERVAL = 19 };
-_Static_assert(RACE_WARP_INTERVALS == 1 << STAMP_LANE && RACE_INTERVALS == 1ull << (32 - STAMP_INTERVAL), "fields fit");
 #define FIELD(from, to) ((1u << (to)) - (1u << (from)))
 #define KIND(kind)      ((u32)(kind) << STAMP_KIND)
 
-static inline u32 my_stamp(const struct exec *x, u32 lane) {
-    return x->block->interval << STAMP_INTERVAL | x->warp->index << STAMP_WARP | lane << STAMP_LANE |
-           (x->warp->interval & (RACE_WARP_INTERVALS - 1));
-}
-
-static inline u32 stamp_thread(u32 stamp) { return (stamp & FIELD(STAMP_LANE, STAMP_KIND)) >> STAMP_LANE; }
 static inline u32 stamp_kind(u32 stamp) { return (stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >> STAMP_KIND; }
 
 /* Of a stamp, as all ones or 0. */
 static inline u32 is_kind(u32 stamp, u32 kind) {
     return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) == KIND(kind));
-}
-static inline u32 by_atomics(u32 stamp) {
-    return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
 }
 /* Of the bits in which two stamps differ. */
 static inline u32 same_interval(u32 diff) { return TRUTH(diff >> STAMP_INTERVAL == 0); }
@@ -43,10 +31,17 @@ static inline u32 same_thread(u32 diff) { return TRUTH((diff & FIELD(STAMP_LANE,
 static inline u32 same_warp(u32 diff) { return TRUTH((diff & FIELD(STAMP_WARP, STAMP_KIND)) == 0); }
 static inline u32 same_step(u32 diff) { return TRUTH((diff & FIELD(0, STAMP_LANE)) == 0); }
 
+/* Whether the stamp is of atomics, for the one whose stamp is `mine`: a plain write of a warp that has been updated since is
+ * no longer of interest to that warp, but still is to others. */
+static inline u32 by_atomics(u32 stamp, u32 mine) {
+    u32 some = TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
+    return some & (~is_kind(stamp, RACE_WRITE_ATOMIC) | same_warp(stamp ^ mine));
+}
+
 /* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
 static inline u32 unordered(u32 theirs, u32 mine) {
     u32 diff = theirs ^ mine;
-    u32 one = is_kind(theirs, RACE_ONE) | is_kind(theirs, RACE_ATOMIC_ONE);
+    u32 one = is_kind(theirs, RACE_ONE) | is_kind(theirs, RACE_ATOMIC_ONE) | is_kind(theirs, RACE_WRITE_ATOMIC);
     u32 many_warps = is_kind(theirs, RACE_WARPS) | is_kind(theirs, RACE_ATOMIC_WARPS);
     u32 warp_ordered = same_warp(diff) & ~many_warps & ~same_step(diff);
     return same_interval(diff) & ~(one & same_thread(diff)) & ~warp_ordered;
@@ -62,19 +57,21 @@ static inline u32 join_read(u32 old, u32 mine) {
     return mine | (same_interval(diff) & ((warps & KIND(RACE_WARPS)) | (lanes & KIND(RACE_LANES))));
 }
 
-/* The same for atomics, where no other note is of one. */
+/* The same for atomics, where no other note is of one. What a plain store left in this interval stays known, even if the same
+ * thread updates it: another warp's atomic may come before the store. */
 static inline u32 join_atomic(u32 old, u32 mine) {
-    u32 diff = old ^ mine, known = same_interval(diff) & by_atomics(old);
+    u32 diff = old ^ mine, known = same_interval(diff) & by_atomics(old, mine);
+    u32 plain = same_interval(diff) & same_warp(diff) & (~known | is_kind(old, RACE_WRITE_ATOMIC));
     u32 warps = is_kind(old, RACE_ATOMIC_WARPS) | ~same_warp(diff);
     u32 lanes = ~(same_thread(diff) & is_kind(old, RACE_ATOMIC_ONE)) & ~warps & same_step(diff);
     u32 more = (warps & (RACE_ATOMIC_WARPS - RACE_ATOMIC_ONE)) | (lanes & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
-    return mine + KIND(RACE_ATOMIC_ONE + (known & more));
+    return mine + KIND(plain ? RACE_WRITE_ATOMIC : RACE_ATOMIC_ONE + (known & more));
 }
 
 static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
     const u32 *dim = x->worker->launch->request->block;
     u64 offset = granule << x->worker->launch->shared_shift;
-    u32 thread = stamp_thread(theirs), kind = stamp_kind(theirs);
+    u32 thread = race_stamp_thread(theirs), kind = stamp_kind(theirs);
     bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE,
          i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
     char who[64] = "other threads", where[128];
@@ -88,21 +85,23 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
 
 /* The thread of the stamp is a lane that runs in step with this one. */
 static bool in_step(const struct exec *x, u32 stamp) {
-    u32 thread = stamp_thread(stamp);
+    u32 thread = race_stamp_thread(stamp);
     return thread / 32 == x->warp->index && (x->active >> thread % 32 & 1);
 }
 
 /* One granule of one lane. */
 static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = my_stamp(x, lane);
-    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE,
+    u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = race_shared_stamp(x, lane);
+    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE || t->access == RACE_PEEK,
          strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
-    bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w)), after_read = !read && unordered(*r, mine);
+    bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w, mine)),
+         after_read = !read && unordered(*r, mine);
     if ((after_write || after_read) && t->access == RACE_WRITE &&
         race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
         return;
+    if (after_write && t->access == RACE_PEEK && by_atomics(*w, mine)) return race_note_peek(x, t, lane);
     if (after_write || after_read) report_shared(x, t, lane, granule, after_write ? *w : *r, after_write);
-    if (t->access == RACE_READ) *r = join_read(*r, mine);
+    if (t->access == RACE_READ || (t->access == RACE_PEEK && !by_atomics(*w, mine))) *r = join_read(*r, mine);
     else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine);
     else if (t->access == RACE_WRITE) *w = mine;
 }
@@ -120,14 +119,16 @@ static bool handed_over(const struct exec *x, const struct touch *t, bool always
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask) {
         u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
-        if (by_atomics(w) && unordered(w, my_stamp(x, l)) && (always || !in_step(x, w))) return true;
+        if (by_atomics(w, race_shared_stamp(x, l)) && unordered(w, race_shared_stamp(x, l)) &&
+            (always || !in_step(x, w)))
+            return true;
     }
     return false;
 }
 
 /* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. */
 static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], old[32], fresh[32], bad = 0, twins = m->twins;
     LANES written[l] = w[rel[l] >> 2];
     LANES old[l] = r[rel[l] >> 2];
@@ -143,7 +144,7 @@ static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, con
 }
 
 static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], bad = 0;
     if (m->twins) return false; /* lanes of this very instruction write one word */
     LANES written[l] = w[rel[l] >> 2];
@@ -159,12 +160,12 @@ static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, co
 }
 
 static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = my_stamp(x, 0);
+    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], fresh[32], bad = 0, twins = m->twins;
     LANES written[l] = w[rel[l] >> 2];
     LANES read[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l]);
+        u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l], mine);
         bad |= ((unordered(written[l], mine) & ~atomic) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
         u32 joined = join_atomic(written[l], mine), alone = is_kind(joined, RACE_ATOMIC_ONE);
         fresh[l] = joined + (alone & TRUTH(twins >> l & 1) & KIND(RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
@@ -177,7 +178,7 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
 /* Lanes that read one word: one stamp for all. */
 static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
-        mine = my_stamp(x, (u32)__builtin_ctz(mask));
+        mine = race_shared_stamp(x, (u32)__builtin_ctz(mask));
     if (same_interval(*w ^ mine)) return false;
     bool others = same_interval(*r ^ mine) && (stamp_kind(*r) == RACE_WARPS || !same_warp(*r ^ mine));
     u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : stamp_kind(join_read(*r, mine));
@@ -188,7 +189,8 @@ static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
 void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask,
                         u32 span, enum race_access access) {
     struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
-    bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE;
+    bool words =
+        m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE && access != RACE_PEEK;
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
     if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);

@@ -35,7 +35,8 @@ static void observe(struct exec *x, u64 granule) {
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
                    const char *did) {
-    static const char *const verbs[] = {[RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates"};
+    static const char *const verbs[] = {
+        [RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates", [RACE_PEEK] = "reads"};
     bool inside = block == race_block(x->block);
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     char where[256], who[64];
@@ -85,6 +86,11 @@ static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->update, p->updated, "updated");
         note(x, granule, p->read, p->was_read);
+        break;
+    case RACE_PEEK:
+        if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
+            unordered(x, p->update[granule], p->updated[granule]))
+            race_note_peek(x, t, lane);
         break;
     case RACE_UPDATE:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))

@@ -284,6 +284,7 @@ bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane,
                           const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->rel[lane];
+    if (d->bulk) return false; /* what it stores is in no register */
     for (u64 b = granule << shift; b < (granule + 1) << shift; b++) {
         if (b - first >= t->span) continue;
         u8 there = memory[b];
@@ -326,11 +327,20 @@ static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 ot
                id[32 + other], id[64 + other]);
 }
 
+void race_note_peek(struct exec *x, const struct touch *t, u32 lane) {
+    core_fault(
+        x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane],
+        "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm "
+        "here, since an atomic then checks it again; to be sure that the compiler reads each time, load it by "
+        "volatile, __ldcg() or cuda::atomic_ref");
+}
+
 static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb) {
     const struct race_plane *p = x->worker->plane;
     u32 mine = race_stamp(x->block, x->warp);
     bool reads = t->access == RACE_READ, updates = t->access == RACE_UPDATE;
     if (clashes(p->wrote[granule], mine)) report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
+    else if (t->access == RACE_PEEK) return;
     else if (!updates && clashes(p->updated[granule], mine))
         report_warps(x, t, lane, granule, verb, p->updated[granule], "updated");
     else if (!reads && clashes(p->was_read[granule], mine))
@@ -343,7 +353,7 @@ void race_in_block(struct exec *x, const struct touch *t) {
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = t->base + (u64)(s64)t->rel[lane];
         for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
-            report_clash(x, t, lane, g, t->access == RACE_READ ? "reads" : "updates");
+            report_clash(x, t, lane, g, t->access == RACE_UPDATE ? "updates" : "reads");
     }
 }
 

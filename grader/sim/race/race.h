@@ -10,7 +10,15 @@
 #include "grader/sim/core/core.h"
 
 /* Who a shared-memory stamp stands for. */
-enum { RACE_ONE, RACE_LANES /* of one warp */, RACE_WARPS, RACE_ATOMIC_ONE, RACE_ATOMIC_LANES, RACE_ATOMIC_WARPS };
+enum {
+    RACE_ONE,
+    RACE_LANES /* of one warp */,
+    RACE_WARPS,
+    RACE_ATOMIC_ONE,
+    RACE_ATOMIC_LANES,
+    RACE_ATOMIC_WARPS,
+    RACE_WRITE_ATOMIC /* a plain write, and atomics of the same warp since */
+};
 enum {
     RACE_INTERVALS = 1 << 13,     /* of a block that stamps can tell */
     RACE_WARP_INTERVALS = 1 << 6, /* likewise of a warp */
@@ -37,6 +45,15 @@ struct race_plane {
     struct race_range *touched; /* the same by memory instruction */
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
+
+/* Stamps of shared memory (lanes_shared.c): the first bit of each field; the lowest is the interval of the warp. An interval of the block of 0 stands for never. */
+enum { STAMP_LANE = 6, STAMP_WARP = 11, STAMP_KIND = 16, STAMP_INTERVAL = 19 };
+_Static_assert(RACE_WARP_INTERVALS == 1 << STAMP_LANE && RACE_INTERVALS == 1ull << (32 - STAMP_INTERVAL), "fields fit");
+static inline u32 race_shared_stamp(const struct exec *x, u32 lane) {
+    return x->block->interval << STAMP_INTERVAL | x->warp->index << STAMP_WARP | lane << STAMP_LANE |
+           (x->warp->interval & (RACE_WARP_INTERVALS - 1));
+}
+static inline u32 race_stamp_thread(u32 stamp) { return (stamp & ((1u << STAMP_KIND) - 1)) >> STAMP_LANE; }
 
 /* One instruction's access: lane l at offset base + rel[l] of shared memory, or from SIM_BASE. */
 struct touch {
@@ -79,6 +96,8 @@ void race_in_block(struct exec *x, const struct touch *t);
 /* "block (1,0,0)", where the number in a note still says which. */
 void race_block_name(const struct launch *l, u16 note, char *out, size_t size);
 
+/* A plain read beside atomics of others, which an atomic of its own checks again: no fault. */
+void race_note_peek(struct exec *x, const struct touch *t, u32 lane);
 /* order.c: an access, or an atomic of one lane whose result is used. */
 void race_ordered(struct exec *x, const struct touch *t);
 void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed);

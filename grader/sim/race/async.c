@@ -1,0 +1,244 @@
+/* async.c — copies that are under way. See async.h.
+ *
+ * A copy moves its bytes when it is issued, which is one of the orders that a program must allow for. What the program must
+ * not rely on is that they are there: until a thread has waited for them, the targets' shadow says PENDING, so that whoever
+ * reads them is told. A copy is complete when its thread waits for its group, or any thread sees the phase of the mbarrier
+ * end that it arrives at. Then both ends are looked at: a target that was stored to meanwhile, or a source that no longer
+ * holds what was copied, was touched too early. The thread that waited for a group counts as the one that wrote the target
+ * just then: others still need a barrier. Behind an mbarrier there is one already, the end of its phase. */
+#include "grader/sim/race/async.h"
+#include "common/grow.h"
+#include "grader/sim/core/place.h"
+#include "grader/sim/core/taint.h"
+#include "grader/sim/race/race.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct async *async_of(struct exec *x) {
+    struct async **a = &x->block->async;
+    const struct launch *l = x->worker->launch;
+    if (*a) return *a;
+    *a = xcalloc(1, sizeof **a);
+    (*a)->committed[0] = xcalloc(l->nwarps * 64ul, sizeof(u32));
+    (*a)->committed[1] = (*a)->committed[0] + l->nwarps * 32ul;
+    return *a;
+}
+
+void race_async_free(struct block *b) {
+    if (!b->async) return;
+    free(b->async->copy);
+    free(b->async->committed[0]);
+    free(b->async);
+    b->async = NULL;
+}
+
+void race_async_start(struct block *b) {
+    if (!b->async) return;
+    b->async->n = 0;
+    memset(b->async->committed[0], 0, b->nwarps * 64ul * sizeof(u32));
+}
+
+static u32 *committed(struct exec *x, bool bulk) { return async_of(x)->committed[bulk] + x->warp->index * 32; }
+
+static struct async_copy *add(struct async *a) {
+    GROW(a->copy, a->n + 1, a->capacity, 16);
+    return &a->copy[a->n++];
+}
+
+/* ---- reports ---- */
+
+static const struct async_copy *find(const struct async *a, u64 offset, u32 *lane) {
+    for (u32 i = a ? a->n : 0; i-- > 0;)
+        for (u32 m = a->copy[i].kind == ASYNC_OUT ? 0 : a->copy[i].mask; m; m &= m - 1) {
+            *lane = (u32)__builtin_ctz(m);
+            if (offset - a->copy[i].shared[*lane] < a->copy[i].bytes) return &a->copy[i];
+        }
+    return NULL;
+}
+
+static void name_copy(const struct exec *x, const struct async_copy *c, u32 lane, char *out, size_t size) {
+    const struct launch *l = x->worker->launch;
+    char who[64];
+    place_thread(l, c->warp * 32 + lane, who, sizeof who);
+    snprintf(out, size, "the copy that thread %s began in line %u", who, place_line(l, (u32)(c->o - l->ops)));
+}
+
+void race_async_early(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb) {
+    char where[128], copy[160] = "a copy that was never waited for";
+    u32 of = 0;
+    while (bytes && x->shared_written[offset] != TAINT_PENDING) offset++, bytes--;
+    const struct async_copy *c = find(x->block->async, offset, &of);
+    if (c) name_copy(x, c, of, copy, sizeof copy);
+    place_shared(x->worker->launch, offset, where, sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC, o, lane, offset, "%s %s, where %s is under way: nothing has waited for it", verb,
+               where, copy);
+}
+
+static void report_target(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane,
+                          u64 offset) {
+    const struct launch *l = x->worker->launch;
+    char where[128], who[64], copy[160];
+    place_shared(l, offset, where, sizeof where);
+    place_thread(l, race_stamp_thread(x->block->race_write[offset >> l->shared_shift]), who, sizeof who);
+    name_copy(x, c, lane, copy, sizeof copy);
+    core_fault(x, SIM_FAULT_ASYNC, o, waits, offset, "waits for %s, but thread %s wrote to its target, %s, before that",
+               copy, who, where);
+}
+
+static void report_source(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane) {
+    char where[256], copy[160];
+    name_copy(x, c, lane, copy, sizeof copy);
+    if (c->kind == ASYNC_OUT) place_shared(x->worker->launch, c->shared[lane], where, sizeof where);
+    else memory_describe(x->memory, c->global[lane], c->bytes, where, sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC, o, waits, c->global[lane],
+               "waits for %s, but its source, %s, was written to before that", copy, where);
+}
+
+/* ---- a copy ends ---- */
+
+static bool target_is_whole(unsigned char *w, u32 bytes, u64 *at) {
+    for (u32 i = 0; i < bytes; i++)
+        if (w[i] == 1) return *at += i, false;
+    return true;
+}
+
+/* The lane `lane` of c is complete, seen by lane `waits` at `o`. */
+static void complete_lane(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane) {
+    unsigned char *w = x->shared_written + c->shared[lane], *target = x->shared + c->shared[lane];
+    const unsigned char *source = x->memory->bytes + (c->global[lane] - SIM_BASE);
+    u64 at = c->shared[lane];
+    bool live = !(c->whole >> lane & 1) || memory_find(x->memory, c->global[lane], c->bytes) >= 0;
+    if (c->kind != ASYNC_OUT && !target_is_whole(w, c->bytes, &at)) report_target(x, o, waits, c, lane, at);
+    else if (live && (c->whole >> lane & 1) && memcmp(target, source, c->bytes)) report_source(x, o, waits, c, lane);
+    for (u32 i = 0; c->kind != ASYNC_OUT && i < c->bytes; i++)
+        if (w[i] == TAINT_PENDING) w[i] = 1;
+}
+
+/* For others, the thread wrote the target when it waited. */
+static void stamp(struct exec *x, const struct async_copy *c, u32 lane) {
+    const struct launch *l = x->worker->launch;
+    u32 first = c->shared[lane] >> l->shared_shift, last = (c->shared[lane] + c->bytes - 1) >> l->shared_shift;
+    for (u32 g = first; g <= last; g++) x->block->race_write[g] = race_shared_stamp(x, lane);
+}
+
+/* Forgets copies without lanes. */
+static void sweep(struct async *a) {
+    u32 kept = 0;
+    for (u32 i = 0; i < a->n; i++) {
+        if (!a->copy[i].mask) continue;
+        if (kept != i) a->copy[kept] = a->copy[i];
+        kept++;
+    }
+    a->n = kept;
+}
+
+/* ---- what instructions do ---- */
+
+static void begin_group(struct exec *x, const struct async_copy *all, u32 lanes, u32 group) {
+    struct async_copy *c = add(async_of(x));
+    *c = *all;
+    c->mask = lanes;
+    c->group = group;
+}
+
+static void take_target(struct exec *x, const struct op *o, u32 lane, u32 at, u32 bytes) {
+    bool taken = false;
+    for (u32 i = 0; i < bytes; i++) taken |= x->shared_written[at + i] == TAINT_PENDING;
+    if (taken) race_async_early(x, o, lane, at, bytes, "copies to");
+}
+
+void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask, u32 bytes,
+                      const u64 *global, u32 whole) {
+    struct async_copy c = {.o = o, .whole = whole & mask, .warp = x->warp->index, .bytes = bytes, .kind = ASYNC_LANES};
+    const u32 *groups = committed(x, false);
+    for (u32 m = mask; m; m &= m - 1) {
+        u32 l = (u32)__builtin_ctz(m);
+        c.shared[l] = (u32)(base + (u64)(s64)rel[l]);
+        c.global[l] = global[l];
+        take_target(x, o, l, c.shared[l], bytes);
+    }
+    for (u32 m = mask; m; m &= m - 1) memset(x->shared_written + c.shared[__builtin_ctz(m)], TAINT_PENDING, bytes);
+    for (u32 left = mask; left;) {
+        u32 group = groups[__builtin_ctz(left)], same = 0;
+        for (u32 m = left; m; m &= m - 1) same |= groups[__builtin_ctz(m)] == group ? m & -m : 0;
+        begin_group(x, &c, same, group);
+        left &= ~same;
+    }
+}
+
+void race_async_bulk(struct exec *x, const struct op *o, enum async_kind kind, u32 lane, u32 shared, u64 global,
+                     u32 bytes, u32 barrier, u8 phase) {
+    struct async_copy c = {.o = o,
+                           .mask = 1u << lane,
+                           .whole = global ? 1u << lane : 0,
+                           .warp = x->warp->index,
+                           .group = committed(x, true)[lane],
+                           .bytes = bytes,
+                           .barrier = barrier,
+                           .phase = phase,
+                           .kind = (u8)kind};
+    c.shared[lane] = shared;
+    c.global[lane] = global;
+    if (kind != ASYNC_OUT) {
+        take_target(x, o, lane, shared, bytes);
+        for (u32 i = 0; i < bytes; i++)
+            if (x->shared_written[shared + i] == 1) x->shared_written[shared + i] = TAINT_PENDING;
+    }
+    *add(async_of(x)) = c;
+}
+
+void race_async_commit(struct exec *x, u32 mask, bool bulk) {
+    u32 *groups = committed(x, bulk);
+    for (; mask; mask &= mask - 1) groups[__builtin_ctz(mask)]++;
+}
+
+void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 left, bool bulk) {
+    struct async *a = async_of(x);
+    const u32 *groups = committed(x, bulk);
+    bool any = false;
+    for (u32 i = 0; i < a->n; i++) {
+        struct async_copy *c = &a->copy[i];
+        if (c->warp != x->warp->index || bulk != (c->kind != ASYNC_LANES) || (bulk && c->kind != ASYNC_OUT)) continue;
+        for (u32 m = c->mask & mask; m; m &= m - 1) {
+            u32 lane = (u32)__builtin_ctz(m);
+            if (left != UINT32_MAX && c->group + left >= groups[lane]) continue;
+            complete_lane(x, o, lane, c, lane);
+            if (c->kind == ASYNC_LANES) stamp(x, c, lane);
+            c->mask &= ~(1u << lane);
+        }
+        any |= !c->mask;
+    }
+    if (any) sweep(a);
+}
+
+void race_async_arrive(struct exec *x, u32 lane, u32 offset, u8 phase) {
+    struct async *a = async_of(x);
+    for (u32 i = 0, n = a->n; i < n; i++) {
+        struct async_copy *c = &a->copy[i];
+        if (c->warp != x->warp->index || c->kind != ASYNC_LANES || c->barrier || !(c->mask >> lane & 1)) continue;
+        if (c->mask != 1u << lane) {
+            c->mask &= ~(1u << lane);
+            struct async_copy mine = *c;
+            mine.mask = 1u << lane;
+            c = add(a);
+            *c = mine;
+        }
+        c->barrier = offset + 1;
+        c->phase = phase;
+    }
+}
+
+void race_async_waited(struct exec *x, const struct op *o, u32 lane, u32 offset, u8 phase) {
+    struct async *a = async_of(x);
+    bool any = false;
+    for (u32 i = 0; i < a->n; i++) {
+        struct async_copy *c = &a->copy[i];
+        if (c->barrier != offset + 1 || c->phase != phase) continue;
+        for (u32 m = c->mask; m; m &= m - 1) complete_lane(x, o, lane, c, (u32)__builtin_ctz(m));
+        c->mask = 0;
+        any = true;
+    }
+    if (any) sweep(a);
+}

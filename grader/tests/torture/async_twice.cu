@@ -1,0 +1,28 @@
+// Two copies to one place at a time.
+#include "../programs/check.h"
+
+#include <cuda_pipeline.h>
+
+__global__ void copy(int *p, const int *in) {
+    __shared__ int s[64];
+    int t = threadIdx.x;
+    __pipeline_memcpy_async(&s[t], &in[t], 4);
+    __pipeline_commit();
+    __pipeline_memcpy_async(&s[t], &in[t + 64], 4); // reported if the first is under way
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    p[t] = s[t];
+}
+
+int main() {
+    int *p, host[256] = {0};
+    CHECK(cudaMalloc(&p, sizeof host));
+    CHECK(cudaMemset(p, 0, sizeof host));
+    int *in;
+    CHECK(cudaMalloc(&in, 1 << 16));
+    CHECK(cudaMemset(in, 1, 1 << 16));
+    copy<<<1, 64>>>(p, in);
+    SHOW(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+    printf("%d %d\n", host[0], host[255]);
+    return 0;
+}

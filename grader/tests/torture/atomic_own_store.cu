@@ -1,0 +1,20 @@
+// Thread 0 clears a counter and adds to it; another warp may add before that.
+#include "../programs/check.h"
+
+__global__ void count(int *p) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 0; // no barrier after this
+    if (threadIdx.x % 32 == 0) atomicAdd(&s, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) p[0] = s;
+}
+
+int main() {
+    int *p, host[256] = {0};
+    CHECK(cudaMalloc(&p, sizeof host));
+    CHECK(cudaMemset(p, 0, sizeof host));
+    count<<<1, 256>>>(p);
+    SHOW(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+    printf("%d %d\n", host[0], host[255]);
+    return 0;
+}

@@ -1,0 +1,46 @@
+// Into a variable.
+// nvcc: -arch=sm_90
+#include "../programs/check.h"
+
+__device__ int table[32];
+
+__device__ unsigned at(const void *s) { return (unsigned)__cvta_generic_to_shared(s); }
+__device__ void load(void *to, const void *from, int bytes, void *barrier) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(barrier)), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(to)),
+                 "l"(from), "r"(bytes), "r"(at(barrier))
+                 : "memory");
+}
+__device__ void wait(void *barrier, int parity) {
+    asm volatile("{\n.reg .pred q;\nagain: mbarrier.try_wait.parity.shared.b64 q, [%0], %1;\n@!q bra again;\n}" ::"r"(
+                     at(barrier)),
+                 "r"(parity)
+                 : "memory");
+}
+__device__ void store(void *to, const void *from, int bytes) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(at(from)), "r"(bytes)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+__global__ void bulk(int *to) {
+    __shared__ alignas(128) int s[32];
+    s[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    if (threadIdx.x == 0) store(to, s, sizeof s);
+    if (threadIdx.x == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+__global__ void show(int *p) { p[threadIdx.x] = table[31 - threadIdx.x]; }
+
+int main() {
+    int *p, host[256] = {0};
+    CHECK(cudaMalloc(&p, sizeof host));
+    CHECK(cudaMemset(p, 0, sizeof host));
+    void *to;
+    CHECK(cudaGetSymbolAddress(&to, table));
+    bulk<<<1, 32>>>((int *)to);
+    show<<<1, 32>>>(p);
+    SHOW(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+    printf("%d %d\n", host[0], host[255]);
+    return 0;
+}

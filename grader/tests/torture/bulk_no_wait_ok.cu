@@ -1,0 +1,46 @@
+// All wait for its mbarrier.
+// nvcc: -arch=sm_90
+#include "../programs/check.h"
+
+__device__ unsigned at(const void *s) { return (unsigned)__cvta_generic_to_shared(s); }
+__device__ void load(void *to, const void *from, int bytes, void *barrier) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(barrier)), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(to)),
+                 "l"(from), "r"(bytes), "r"(at(barrier))
+                 : "memory");
+}
+__device__ void wait(void *barrier, int parity) {
+    asm volatile("{\n.reg .pred q;\nagain: mbarrier.try_wait.parity.shared.b64 q, [%0], %1;\n@!q bra again;\n}" ::"r"(
+                     at(barrier)),
+                 "r"(parity)
+                 : "memory");
+}
+__device__ void store(void *to, const void *from, int bytes) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(at(from)), "r"(bytes)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+__global__ void bulk(int *p, const int *in) {
+    __shared__ alignas(128) int s[128];
+    __shared__ long long barrier;
+    int t = threadIdx.x;
+    if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at(&barrier)) : "memory");
+    __syncthreads();
+    if (t == 0) load(s, in, sizeof s, &barrier);
+    wait(&barrier, 0);
+    p[t] = s[127 - t];
+}
+
+int main() {
+    int *p, host[256] = {0};
+    CHECK(cudaMalloc(&p, sizeof host));
+    CHECK(cudaMemset(p, 0, sizeof host));
+    int *in;
+    CHECK(cudaMalloc(&in, 1 << 16));
+    CHECK(cudaMemset(in, 1, 1 << 16));
+    bulk<<<1, 128>>>(p, in);
+    SHOW(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+    printf("%d %d\n", host[0], host[255]);
+    return 0;
+}
