@@ -190,7 +190,7 @@ struct backend *backend_sim_open(const struct sim_options *o, struct err *e) {
         .device = o->device,
         .base = SIM_BASE,
         .span = SIM_SPAN,
-        .memory_bytes = o->memory_limit ? o->memory_limit : 2ull << 30,
+        .memory_bytes = o->memory_limit ? o->memory_limit : o->device->dram_bytes,
     };
     b->sim = sim;
     b->options = *o;

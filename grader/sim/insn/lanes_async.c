@@ -175,7 +175,8 @@ static void copy_shadow(struct exec *x, const struct op *o, u64 to, unsigned cha
     memmove(target, origin, n);
     for (u32 i = 0; i < n; i++) whole &= target[i] == 1;
     if (whole || o->imm != BULK_OUT) return;
-    x->memory->table[memory_find(x->memory, to, n)].initialised = false;
+    struct allocation *a = &x->memory->table[memory_find(x->memory, to, n)];
+    a->initialised = a->region == MEM_SHARED;
     x->memory->marked = true;
 }
 
