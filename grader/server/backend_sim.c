@@ -1,6 +1,7 @@
 /* backend_sim.c — the simulated GPU as a backend: a thin layer over grader/sim/sim.h. */
 #include "grader/server/backend.h"
 #include "grader/server/protocol.h"
+#include "grader/sim/direct.h"
 #include "grader/sim/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -67,6 +68,12 @@ static uint64_t sim_backend_alloc(struct backend *b, uint64_t bytes, const char 
 static uint64_t sim_backend_alloc_pages(struct backend *b, uint64_t bytes, const char *name) {
     return sim_alloc_pages(backend_sim(b), bytes, name);
 }
+static uint64_t sim_backend_back_shared(struct backend *b, int fd, uint64_t offset) {
+    return sim_back_shared(backend_sim(b), fd, offset) ? SIM_SHARED_BYTES : 0;
+}
+static uint64_t sim_backend_alloc_shared(struct backend *b, uint64_t bytes, const char *name) {
+    return sim_alloc_shared(backend_sim(b), bytes, name);
+}
 static bool sim_backend_share(struct backend *b, uint64_t address, int fd, uint64_t offset) {
     return sim_share(backend_sim(b), address, fd, offset);
 }
@@ -86,6 +93,9 @@ static bool sim_backend_write(struct backend *b, uint64_t to, const void *data, 
 }
 static bool sim_backend_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
     return sim_read(backend_sim(b), from, data, bytes) == SIM_OK;
+}
+static unsigned char *sim_backend_direct(struct backend *b, uint64_t address, uint64_t bytes, bool writes) {
+    return sim_direct(backend_sim(b), address, bytes, writes);
 }
 static bool sim_backend_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
     return sim_fill(backend_sim(b), to, value, bytes) == SIM_OK;
@@ -174,10 +184,11 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),       OP(reset),       OP(free_all),   OP(load),        OP(unload), OP(find_kernel), OP(find_symbol),
-    OP(alloc),       OP(alloc_pages), OP(share),      OP(unshare),     OP(mark),   OP(free),        OP(range),
-    OP(memory_used), OP(write),       OP(read),       OP(undefined),   OP(fill),   OP(copy),        OP(check),
-    OP(launch),      OP(occupancy),   OP(time_limit), OP(take_output),
+    OP(close),       OP(reset),       OP(free_all),     OP(load),   OP(unload),    OP(find_kernel),
+    OP(find_symbol), OP(alloc),       OP(alloc_pages),  OP(share),  OP(unshare),   OP(mark),
+    OP(free),        OP(range),       OP(memory_used),  OP(write),  OP(read),      OP(undefined),
+    OP(fill),        OP(copy),        OP(check),        OP(launch), OP(occupancy), OP(time_limit),
+    OP(take_output), OP(back_shared), OP(alloc_shared), OP(direct),
 #undef OP
 };
 

@@ -197,13 +197,13 @@ static int statuses[8];
 
 static void forbidden_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
-    struct wb_rep_alloc_managed m;
+    struct wb_rep_alloc_shared m;
     statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1}), NULL);
     statuses[1] = ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1}), NULL); /* a symbol */
     statuses[2] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1}), NULL);
     statuses[3] = ASK(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1}), NULL);
     statuses[4] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
-    statuses[5] = ASK(&f, alloc_managed, &(struct wb_req_alloc_managed){4}, &m);
+    statuses[5] = ASK(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &m);
     struct wb_rep_hello h;
     statuses[6] = ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
     statuses[7] = fixture_launch(&f, host.add, 32, out, 32);
