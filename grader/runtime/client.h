@@ -43,6 +43,8 @@ int wb_send(const struct wb_call *c);
  * far as is known without asking. */
 uint32_t wb_last_sent(void);
 bool wb_is_done(uint32_t number);
+/* Looks until it has, pausing between looks; false: the server has gone. */
+bool wb_await(uint32_t number, void (*pause)(unsigned round));
 int wb_known_error(void);
 uint64_t wb_time_ns(void);  /* device time, as of the last reply */
 bool wb_output_waits(void); /* device printf has written something */

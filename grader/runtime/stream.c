@@ -94,12 +94,14 @@ void wb_stream_used(cudaStream_t s) {
     if (!is_default(s)) s->sent = wb_last_sent();
 }
 
+static void doze(unsigned round) {
+    nanosleep(&(struct timespec){.tv_nsec = round < 8 ? 1000l << round : 200000}, NULL);
+}
+
 /* Waits for a message, not for what was sent after it: that may be waiting for the host. */
 static int wait_for(uint32_t number) {
     if (number == wb_last_sent()) return wb_sync();
-    for (long pause = 1000; !wb_is_done(number); pause += pause < 200000 ? pause : 0)
-        nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
-    return wb_known_error();
+    return wb_await(number, doze) ? wb_known_error() : cudaErrorDevicesUnavailable;
 }
 
 static int query(uint32_t number) {

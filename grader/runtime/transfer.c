@@ -2,6 +2,7 @@
  * All copies are `rows` rows of `width` bytes; a plain copy is one row. */
 #include "grader/runtime/runtime.h"
 
+#include <sched.h>
 #include <string.h>
 
 bool wb_is_device(const void *p) {
@@ -20,30 +21,68 @@ static void unpack(uint8_t *to, size_t pitch, const uint8_t *from, size_t width,
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Straight between this process' memory and the device's, where the server can reach it. False: not so. */
-static bool fetch(bool to_device, uint64_t address, uint64_t pitch, uint8_t *host, size_t host_pitch, size_t width,
-                  size_t rows) {
-    static _Atomic bool refused;
-    struct wb_req_fetch q = {.address = address,
-                             .pitch = pitch,
-                             .host = (uint64_t)host,
-                             .host_pitch = host_pitch,
-                             .width = width,
-                             .rows = rows,
-                             .to_host = !to_device};
-    if (refused) return false;
-    int error = wb_ask(fetch, &q, NULL);
-    if (error == cudaErrorNotPermitted) refused = true;
-    return !error;
-}
-
-enum { WITH_MESSAGE = 32 << 10, /* bytes that go along with it */ STRAIGHT = 256 << 10 /* at least */ };
+enum { WITH_MESSAGE = 32 << 10 /* bytes that go along with it */ };
 
 /* Few bytes to where they are known to fit need no answer. */
 static bool send_along(uint64_t address, const void *from, size_t bytes) {
     struct wb_req_write q = {.address = address, .pitch = bytes, .width = bytes, .rows = 1};
     return bytes <= WITH_MESSAGE && wb_range_holds((void *)address, bytes, bytes, 1) &&
            !wb_post_tail(write, &q, from, bytes);
+}
+
+/* Large copies of one row go by parts of the window, so that one is filled or emptied here while the other side works on
+ * another. A part fits caches. */
+enum { PARTS = 4, PART = 512 << 10 };
+
+static void yield_to_others(unsigned round) {
+    (void)round;
+    sched_yield();
+}
+
+/* Who has gone is told by the next message. */
+static void wait_until_done(uint32_t number) { wb_await(number, yield_to_others); }
+
+/* Between wb_lock and wb_unlock. Of bytes that are known to fit. */
+static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8_t *from, size_t bytes) {
+    uint32_t used[PARTS] = {0};
+    int error = 0;
+    for (size_t at = 0, i = 0; !error && at < bytes; at += PART, i++) {
+        size_t n = smaller(PART, bytes - at), part = i % PARTS;
+        if (i >= PARTS) wait_until_done(used[part]);
+        memcpy(s->window + part * PART, from + at, n);
+        struct wb_req_write q = {.address = to + at, .pitch = n, .width = n, .rows = 1, .at = part * PART};
+        error = wb_post(write, &q);
+        used[part] = wb_last_sent();
+    }
+    return error ? error : wb_ask(sync, NULL, NULL);
+}
+
+static int ask_part(uint64_t from, size_t bytes, size_t part, uint32_t *number) {
+    struct wb_req_read q = {.address = from, .pitch = bytes, .width = bytes, .rows = 1, .at = part * PART};
+    int error = wb_post(read, &q);
+    *number = wb_last_sent();
+    return error;
+}
+
+static int stream_to_host(const struct wb_session *s, uint8_t *to, uint64_t from, size_t bytes) {
+    uint32_t asked[PARTS];
+    int error = wb_ask(sync, NULL, NULL);
+    size_t next = 0, i = 0;
+    for (; !error && i < PARTS && next < bytes; i++, next += PART)
+        error = ask_part(from + next, smaller(PART, bytes - next), i, &asked[i]);
+    for (size_t at = 0, n = 0; !error && at < bytes; at += PART, n++) {
+        size_t part = n % PARTS;
+        wait_until_done(asked[part]);
+        memcpy(to + at, s->window + part * PART, smaller(PART, bytes - at));
+        if (next >= bytes) continue;
+        error = ask_part(from + next, smaller(PART, bytes - next), part, &asked[part]);
+        next += PART;
+    }
+    return error ? error : wb_ask(sync, NULL, NULL);
+}
+
+static int stream(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host, size_t bytes) {
+    return to_device ? stream_to_device(s, address, host, bytes) : stream_to_host(s, host, address, bytes);
 }
 
 /* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its own. Only a read writes to
@@ -54,9 +93,13 @@ static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *h
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
     if (to_device && rows == 1 && send_along(address, host, width)) return 0;
-    if (!s->grading && width * rows >= STRAIGHT && fetch(to_device, address, pitch, host, host_pitch, width, rows))
-        return 0;
     wb_lock();
+    if (rows == 1 && width > PART && s->window_bytes >= PARTS * PART &&
+        wb_range_holds((void *)address, width, width, 1)) {
+        error = stream(s, to_device, address, host, width);
+        wb_unlock();
+        return error;
+    }
     size_t step = width < s->window_bytes ? s->window_bytes / width : 1;
     for (size_t r = 0; !error && r < rows; r += step)
         for (size_t at = 0; !error && at < width; at += s->window_bytes) {

@@ -72,9 +72,6 @@ struct backend_ops {
     /* False: the range does not lie in one allocation. */
     bool (*write)(struct backend *, uint64_t to, const void *data, uint64_t bytes);
     bool (*read)(struct backend *, uint64_t from, void *data, uint64_t bytes);
-    /* Where a range lies in this process; `writes`: it counts as written. NULL where it does not lie in one allocation; NULL
-     * altogether where a device's memory lies elsewhere. */
-    unsigned char *(*direct)(struct backend *, uint64_t address, uint64_t bytes, bool writes);
     bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
     bool (*copy)(struct backend *, uint64_t to, uint64_t from, uint64_t bytes);
 

@@ -1,7 +1,6 @@
 /* backend_sim.c — the simulated GPU as a backend: a thin layer over grader/sim/sim.h. */
 #include "grader/server/backend.h"
 #include "grader/server/protocol.h"
-#include "grader/sim/direct.h"
 #include "grader/sim/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -94,9 +93,6 @@ static bool sim_backend_write(struct backend *b, uint64_t to, const void *data, 
 static bool sim_backend_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
     return sim_read(backend_sim(b), from, data, bytes) == SIM_OK;
 }
-static unsigned char *sim_backend_direct(struct backend *b, uint64_t address, uint64_t bytes, bool writes) {
-    return sim_direct(backend_sim(b), address, bytes, writes);
-}
 static bool sim_backend_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
     return sim_fill(backend_sim(b), to, value, bytes) == SIM_OK;
 }
@@ -188,7 +184,7 @@ static const struct backend_ops sim_ops = {
     OP(find_symbol), OP(alloc),       OP(alloc_pages),  OP(share),  OP(unshare),   OP(mark),
     OP(free),        OP(range),       OP(memory_used),  OP(write),  OP(read),      OP(undefined),
     OP(fill),        OP(copy),        OP(check),        OP(launch), OP(occupancy), OP(time_limit),
-    OP(take_output), OP(back_shared), OP(alloc_shared), OP(direct),
+    OP(take_output), OP(back_shared), OP(alloc_shared),
 #undef OP
 };
 

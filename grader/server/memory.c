@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 /* Bytes from the first to the last byte of `rows` rows; false if they overlap or the figure overflows. */
 static bool extent(uint64_t pitch, uint64_t width, uint64_t rows, uint64_t *bytes) {
@@ -199,13 +198,14 @@ int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q, 
 }
 
 /* Rows packed in the window. */
-static bool fits_window(const struct server *s, uint64_t width, uint64_t rows, uint64_t *bytes) {
-    return !__builtin_mul_overflow(width, rows, bytes) && *bytes <= s->options.window_bytes;
+static bool fits_window(const struct server *s, uint64_t at, uint64_t width, uint64_t rows, uint64_t *bytes) {
+    uint64_t room = s->options.window_bytes;
+    return !__builtin_mul_overflow(width, rows, bytes) && at <= room && *bytes <= room - at;
 }
 
 /* What is recorded must be what was written: a private copy, unless it came in the message itself. */
-static int write_recorded(struct server *s, const struct wb_req_write *q, struct tail data) {
-    uint8_t *copy = data.data == s->window ? xmalloc(data.size + 1) : NULL;
+static int write_recorded(struct server *s, const struct wb_req_write *q, struct tail data, bool in_window) {
+    uint8_t *copy = in_window ? xmalloc(data.size + 1) : NULL;
     if (copy) memcpy(copy, data.data, data.size), data.data = copy;
     int error = server_do_write(s, q, data.data);
     if (!error) recording_append(s, WB_OP_write, q, sizeof *q, data, 0);
@@ -219,7 +219,7 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct tail 
     uint64_t bytes;
     int error = check_range(s, "copy from the host", q->address, q->pitch, q->width, q->rows);
     if (error) return error;
-    if (!fits_window(s, q->width, q->rows, &bytes) || (tail.size && tail.size != bytes))
+    if (!fits_window(s, q->at, q->width, q->rows, &bytes) || (tail.size && tail.size != bytes))
         return WB_cudaErrorInvalidValue;
     const struct own_buffer *own = own_at(s, q->address);
     if (own && s->options.grading)
@@ -227,8 +227,8 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct tail 
                              "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
                              "host into it",
                              own->name);
-    struct tail data = {tail.size ? tail.data : s->window, bytes};
-    return s->recording ? write_recorded(s, q, data) : server_do_write(s, q, data.data);
+    struct tail data = {tail.size ? tail.data : s->window + q->at, bytes};
+    return s->recording ? write_recorded(s, q, data, !tail.size) : server_do_write(s, q, data.data);
 }
 
 /* Of what is read back. */
@@ -252,45 +252,16 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
             s, WB_cudaErrorNotPermitted,
             "an exercise's entry must not read device memory back: the grader records what it launches and "
             "runs that again with other data; let a kernel make the decision");
-    if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
+    if (!fits_window(s, q->at, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
     bool ok = true;
-    if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window, bytes);
+    if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window + q->at, bytes);
     else
         for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
-            ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + r * q->width, q->width);
+            ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + q->at + r * q->width, q->width);
     if (ok) tell_undefined(s, q->address, pitch, q->width, q->rows);
     return ok ? 0 : WB_cudaErrorInvalidValue;
-}
-
-/* One row between the client's memory and the device's. */
-static bool move_row(struct server *s, uint64_t address, uint64_t host, uint64_t bytes, bool to_host) {
-    unsigned char *here = s->backend->ops->direct(s->backend, address, bytes, !to_host);
-    while (here && bytes) {
-        struct iovec local = {here, bytes}, remote = {(void *)host, bytes};
-        ssize_t n = to_host ? process_vm_writev((pid_t)s->client_pid, &local, 1, &remote, 1, 0)
-                            : process_vm_readv((pid_t)s->client_pid, &local, 1, &remote, 1, 0);
-        if (n <= 0) return false;
-        here += n, host += (uint64_t)n, bytes -= (uint64_t)n;
-    }
-    return here;
-}
-
-/* Refused, the client sends or takes the bytes through the window, and meets what is wrong with them there. */
-int server_on_fetch(struct server *s, const struct wb_req_fetch *q, struct tail tail, struct wb_rep_fetch *p,
-                    struct buf *out) {
-    (void)tail, (void)p, (void)out;
-    if (s->options.grading || !s->backend->ops->direct) return WB_cudaErrorNotPermitted;
-    int error =
-        check_range(s, q->to_host ? "copy to the host" : "copy from the host", q->address, q->pitch, q->width, q->rows);
-    if (error) return error;
-    bool ok = true, flat = (q->pitch == q->width && q->host_pitch == q->width) || q->rows == 1;
-    uint64_t rows = flat ? 1 : q->rows, width = flat ? q->width * q->rows : q->width;
-    for (uint64_t r = 0; ok && r < rows; r++)
-        ok = move_row(s, q->address + r * q->pitch, q->host + r * q->host_pitch, width, q->to_host);
-    if (ok && q->to_host) tell_undefined(s, q->address, q->pitch, q->width, q->rows);
-    return ok ? 0 : WB_cudaErrorNotPermitted;
 }
 
 int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail tail, struct wb_rep_fill *p,

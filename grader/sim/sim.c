@@ -3,7 +3,6 @@
 #include "grader/sim/core/taint.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/device.h"
-#include "grader/sim/direct.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,12 +57,6 @@ bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes
 
 static unsigned char *host_range(struct sim *s, uint64_t address, uint64_t bytes) {
     return memory_find(&s->memory, address, bytes) < 0 ? NULL : s->memory.bytes + (address - SIM_BASE);
-}
-
-unsigned char *sim_direct(struct sim *s, uint64_t address, uint64_t bytes, bool writes) {
-    unsigned char *p = host_range(s, address, bytes);
-    if (p && writes) memory_mark(&s->memory, address, bytes, true);
-    return p;
 }
 
 enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes) {

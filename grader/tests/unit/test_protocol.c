@@ -11,10 +11,10 @@ static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true
 static void close_all(void) { fixture_close(&f); }
 
 static int write_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
-    return ASK(&f, write, (&(struct wb_req_write){address, pitch, width, rows}), NULL);
+    return ASK(&f, write, (&(struct wb_req_write){address, pitch, width, rows, 0}), NULL);
 }
 static int read_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
-    return ASK(&f, read, (&(struct wb_req_read){address, pitch, width, rows}), NULL);
+    return ASK(&f, read, (&(struct wb_req_read){address, pitch, width, rows, 0}), NULL);
 }
 
 START_TEST(test_round_trip) {
@@ -49,7 +49,7 @@ START_TEST(test_posted) {
     POST(&f, fill, (&(struct wb_req_fill){p, 64, 64, 1, 'a', 0}), NULL, 0);
     POST(&f, launch, &q, params, sizeof params);
     POST(&f, copy, (&(struct wb_req_copy){p + 8, 4, p + 6, 4, 4, 1}), NULL, 0);
-    POST(&f, write, (&(struct wb_req_write){p + 16, 3, 3, 1}), "xyz", 3);
+    POST(&f, write, (&(struct wb_req_write){p + 16, 3, 3, 1, 0}), "xyz", 3);
     POST(&f, launch, &q, params, sizeof params);
     ck_assert_int_eq(read_bytes(p, 20, 20, 1), 0);
     ck_assert_mem_eq(f.window, "ccccccccbbaaaaaaxyza", 20);
@@ -77,17 +77,17 @@ END_TEST
 START_TEST(test_tail_of_rows) {
     uint64_t p = fixture_alloc(&f, 64);
     static const char bytes[40] = "0123456789";
-    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2}), NULL, bytes, 8), 0);
-    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2}), NULL, bytes, 7),
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 8), 0);
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 7),
                      WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2}), NULL, bytes, 9),
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 9),
                      WB_cudaErrorInvalidValue);
     ck_assert_int_eq(read_bytes(p, 4, 4, 1), 0);
     ck_assert_mem_eq(f.window, "0123", 4);
 }
 END_TEST
 
-/* Only what the table says may be posted; events have bounds; a device of no simulator shares and fetches nothing. */
+/* Only what the table says may be posted; events have bounds; a device of no simulator shares nothing. */
 START_TEST(test_post_of_questions) {
     struct wb_rep_event_time t;
     struct wb_rep_alloc_shared shared;
@@ -97,7 +97,6 @@ START_TEST(test_post_of_questions) {
     ck_assert_int_eq(ASK(&f, event_time, &(struct wb_req_event_time){.event = 7}, &t), 0);
     ck_assert_uint_eq(t.time_ns, 0);
     ck_assert_int_ne(ASK(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &shared), 0);
-    ck_assert_int_ne(ASK(&f, fetch, (&(struct wb_req_fetch){FAKE_BASE, 4, 4096, 4, 4, 1, 0, 0}), NULL), 0);
     POST(&f, alloc, (&(struct wb_req_alloc){4}), NULL, 0);
     pthread_join(f.thread, NULL);
     f.thread = 0;
@@ -130,6 +129,10 @@ START_TEST(test_window) {
     ck_assert_int_eq(write_bytes(p, 65536, 65536, 1), 0);
     ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65535}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65536}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 2, 2, 1, 65535}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 1, 1, 1, UINT64_MAX}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL), WB_cudaErrorMemoryAllocation);
