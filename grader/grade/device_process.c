@@ -104,7 +104,7 @@ static bool make_connection(struct device_process *d, struct err *e) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set(e, ERR_SYSTEM, "cannot create a socket: %s", strerror(errno));
     d->connection = pair[0], d->client = pair[1];
-    d->window = server_shared_memory("warpbook-window", SERVER_WINDOW, e);
+    d->window = server_shared_memory("warpbook-window", SERVER_WINDOW_FILE(SERVER_WINDOW), e);
     return d->window >= 0;
 }
 

@@ -3,7 +3,9 @@
 #include "grader/runtime/client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ static int session_error = -1; /* -1 = not tried yet */
 static pid_t session_pid;
 static int socket_fd = -1, window_fd = -1;
 static uint32_t last_seq;
+static struct wb_progress *progress;
 static uint64_t time_ns;
 static bool output_waits;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -36,8 +39,29 @@ static int gone(const struct wb_call *c) {
     return WB_cudaErrorDevicesUnavailable;
 }
 
-static bool send_frame(const struct wb_call *c, uint32_t seq) {
-    struct wb_header h = {.op = c->op, .seq = seq};
+uint32_t wb_last_sent(void) { return last_seq; }
+bool wb_is_done(uint32_t number) {
+    return !progress || (int32_t)(atomic_load_explicit(&progress->done, memory_order_acquire) - number) >= 0;
+}
+int wb_known_error(void) { return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0; }
+
+/* Every copy of this runtime in the process draws from the same numbers, which tell an earlier process' answers apart. */
+static uint32_t next_seq(void) {
+    uint32_t first = (uint32_t)session_pid << 8;
+    return last_seq = progress ? first + 1 + atomic_fetch_add(&progress->next, 1) : first;
+}
+
+bool wb_await(uint32_t number, void (*pause)(unsigned round)) {
+    struct pollfd p = {.fd = socket_fd};
+    for (unsigned round = 0; !wb_is_done(number); round++) {
+        if (round % 64 == 63 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR)) return wb_is_done(number);
+        pause(round);
+    }
+    return true;
+}
+
+static bool send_frame(const struct wb_call *c, uint32_t seq, uint32_t flags) {
+    struct wb_header h = {.op = c->op, .seq = seq, .flags = flags};
     h.size = (uint32_t)(sizeof h + c->request_size + c->tail_size);
     struct iovec parts[] = {{&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
@@ -64,8 +88,8 @@ static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
 static int exchange_locked(struct wb_call *c) {
     _Alignas(8) uint8_t frame[WB_FRAME];
     const struct wb_header *h = (const void *)frame;
-    uint32_t seq = ++last_seq;
-    if (!send_frame(c, seq)) return gone(c);
+    uint32_t seq = next_seq();
+    if (!send_frame(c, seq, 0)) return gone(c);
     for (;;) {
         ssize_t n = recv(socket_fd, frame, sizeof frame, 0);
         if (n < 0 && errno == EINTR) continue;
@@ -174,13 +198,18 @@ static int find_descriptors(void) {
     return type == SOCK_DGRAM ? meet(fd) : no_device("no shared memory");
 }
 
-static int map_window(uint64_t bytes) {
+static int map_window(uint64_t bytes, uint64_t shared) {
     struct stat st;
-    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < bytes) return no_device("no shared memory");
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, window_fd, 0);
+    uint64_t whole = bytes + WB_PROGRESS_BYTES;
+    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < whole + shared) return no_device("no shared memory");
+    void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, window_fd, 0);
     if (p == MAP_FAILED) return no_device("cannot map the shared memory");
     session.window = p;
     session.window_bytes = bytes;
+    session.shared_bytes = shared;
+    session.shared_fd = window_fd;
+    session.shared_offset = whole;
+    progress = (struct wb_progress *)(session.window + bytes);
     return 0;
 }
 
@@ -188,7 +217,6 @@ static int connect_locked(void) {
     session_pid = getpid();
     int error = find_descriptors();
     if (error) return error;
-    last_seq = (uint32_t)session_pid << 8; /* answers to an earlier process are told apart */
     struct wb_req_hello q = {.version = wb_version(), .pid = (uint32_t)session_pid};
     struct wb_rep_hello p;
     struct wb_call c = {
@@ -201,7 +229,7 @@ static int connect_locked(void) {
     session.base = p.base;
     session.span = p.span;
     session.grading = p.grading;
-    return map_window(p.window_bytes);
+    return map_window(p.window_bytes, p.shared_bytes);
 }
 
 const struct wb_session *wb_session(int *error) {
@@ -212,11 +240,26 @@ const struct wb_session *wb_session(int *error) {
     return session_error ? NULL : &session;
 }
 
-int wb_exchange(struct wb_call *c) {
+/* As with a real context, a forked child cannot use its parent's. */
+static int usable(void) {
     int error;
     if (!wb_session(&error)) return error;
-    /* As with a real context, a forked child cannot use its parent's. */
-    if (getpid() != session_pid) return WB_cudaErrorInitializationError;
+    return getpid() == session_pid ? 0 : WB_cudaErrorInitializationError;
+}
+
+int wb_send(const struct wb_call *c) {
+    int error = usable();
+    if (!error) error = wb_known_error(); /* as the answer would be */
+    if (error) return error;
+    wb_lock();
+    if (!send_frame(c, next_seq(), WB_POST)) error = gone(c);
+    wb_unlock();
+    return error;
+}
+
+int wb_exchange(struct wb_call *c) {
+    int error = usable();
+    if (error) return error;
     wb_lock();
     error = exchange_locked(c);
     wb_unlock();

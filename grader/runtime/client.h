@@ -16,6 +16,9 @@ struct wb_session {
     uint64_t base, span; /* of device addresses */
     uint8_t *window;
     uint64_t window_bytes;
+    uint64_t shared_bytes;  /* from `base` on, of memory that host and device share; 0 = none */
+    int shared_fd;          /* the file that has them, from here on: */
+    uint64_t shared_offset; /* of the first */
     bool grading;
 };
 
@@ -34,11 +37,27 @@ struct wb_call {
 
 /* Returns the reply's status. */
 int wb_exchange(struct wb_call *c);
+/* Sends it without waiting for an answer: of messages that may be posted, and that are known to be right. */
+int wb_send(const struct wb_call *c);
+/* The number of what was sent last; whether the server has carried out what has that number; and what poisons the context, as
+ * far as is known without asking. */
+uint32_t wb_last_sent(void);
+bool wb_is_done(uint32_t number);
+/* Looks until it has, pausing between looks; false: the server has gone. */
+bool wb_await(uint32_t number, void (*pause)(unsigned round));
+int wb_known_error(void);
 uint64_t wb_time_ns(void);  /* device time, as of the last reply */
 bool wb_output_waits(void); /* device printf has written something */
 void wb_lock(void);
 void wb_unlock(void);
 
+#define wb_post(name, q) wb_post_tail(name, q, NULL, 0)
+#define wb_post_tail(name, q, text, ntext)                                  \
+    wb_send(&(struct wb_call){.op = WB_OP_##name,                           \
+                              .request = (const struct wb_req_##name *){q}, \
+                              .request_size = sizeof(struct wb_req_##name), \
+                              .tail = text,                                 \
+                              .tail_size = ntext})
 #define wb_ask(name, q, p) wb_ask_tail(name, q, p, NULL, 0, NULL, 0)
 #define wb_ask_tail(name, q, p, text, ntext, room, nroom)                       \
     wb_exchange(&(struct wb_call){.op = WB_OP_##name,                           \

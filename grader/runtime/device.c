@@ -12,7 +12,7 @@ static int info_error = -1;
 static void fetch_info(void) {
     const struct wb_session *s = wb_session(&info_error);
     if (!s) return;
-    wb_reserve(s->base, s->span);
+    wb_reserve(s);
     info_error = wb_ask(device_info, NULL, &info);
 }
 

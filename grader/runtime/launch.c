@@ -116,6 +116,7 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
         if (value < 0) return wb_return(cudaErrorInvalidValue);
         error = wb_ask(kernel_limit, (&(struct wb_req_kernel_limit){f->kernel, (uint64_t)value}), NULL);
         if (!error) f->info.max_dynamic_shared = (uint32_t)value;
+        f->accepted = false;
         return wb_return(error);
     case cudaFuncAttributePreferredSharedMemoryCarveout:
         if (value < -1 || value > 100) return wb_return(cudaErrorInvalidValue);

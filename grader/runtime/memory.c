@@ -1,4 +1,4 @@
-/* memory.c — cudaMalloc and its kin, and the copies. Asynchronous calls are done when they return. */
+/* memory.c — cudaMalloc and its kin, and the copies. */
 #include "grader/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -15,6 +15,7 @@ static int allocate(void **out, size_t bytes) {
     int error;
     if (!wb_device(&error) || !bytes) return error; /* zero bytes: success and a null pointer */
     error = wb_ask(alloc, &((struct wb_req_alloc){bytes}), &p);
+    if (!error) wb_range_add(p.address, bytes, WB_MEMORY_DEVICE, 0);
     *out = (void *)p.address;
     return error;
 }
@@ -22,11 +23,12 @@ static int allocate(void **out, size_t bytes) {
 static int release(void *p) {
     int error;
     if (!wb_device(&error) || !p) return error;
-    if (!wb_is_device(p)) return cudaErrorInvalidValue;
-    wb_managed_remove((uint64_t)p);
-    error = wb_ask(free, &((struct wb_req_free){(uint64_t)p}), NULL);
-    wb_flush_output(); /* freeing waits for the device */
-    return error;
+    if (wb_is_managed(p)) return wb_shared_free(p);
+    if (!wb_is_device(p) || wb_is_pinned(p)) return cudaErrorInvalidValue;
+    error = wb_settle(); /* freeing waits for the device */
+    struct wb_req_free q = {(uint64_t)p};
+    if (error) return error;
+    return wb_range_remove((uint64_t)p) ? wb_post(free, &q) : wb_ask(free, &q, NULL);
 }
 
 cudaError_t cudaMalloc(void **out, size_t bytes) { return wb_return(allocate(out, bytes)); }
@@ -61,11 +63,7 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent e) {
 cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags) {
     if (!out || !bytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return wb_return(cudaErrorInvalidValue);
-    struct wb_rep_alloc_managed p;
-    int error = wb_ask(alloc_managed, &((struct wb_req_alloc_managed){bytes}), &p);
-    if (!error) error = wb_managed_add(p.address, bytes);
-    *out = error ? NULL : (void *)p.address;
-    return wb_return(error);
+    return wb_return(wb_shared_alloc(out, bytes, WB_MEMORY_MANAGED, flags));
 }
 
 cudaError_t cudaMemGetInfo(size_t *unused, size_t *total) {
@@ -77,21 +75,27 @@ cudaError_t cudaMemGetInfo(size_t *unused, size_t *total) {
 }
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p) {
+    static const enum cudaMemoryType types[] = {[WB_MEMORY_DEVICE] = cudaMemoryTypeDevice,
+                                                [WB_MEMORY_MANAGED] = cudaMemoryTypeManaged,
+                                                [WB_MEMORY_PINNED] = cudaMemoryTypeHost,
+                                                [WB_MEMORY_REGISTERED] = cudaMemoryTypeHost};
     int error;
     if (!wb_device(&error)) return wb_return(error);
     if (!out) return wb_return(cudaErrorInvalidValue);
     *out = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
-    struct wb_rep_range range;
-    bool device = wb_is_device(p) && !wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &range);
-    bool managed = device && wb_is_managed(p), host = !device && wb_host_kind(p);
-    if (!device && !host) return cudaSuccess;
+    struct wb_range r = {.kind = WB_MEMORY_DEVICE};
+    struct wb_rep_range found;
+    if (!wb_range_find(p, &r) && (!wb_is_device(p) || wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &found)))
+        return cudaSuccess;
+    uint64_t into = (uint64_t)p - r.start, seen = r.kind == WB_MEMORY_REGISTERED ? r.device : r.start;
     *out = (struct cudaPointerAttributes){
-        .type = managed  ? cudaMemoryTypeManaged
-                : device ? cudaMemoryTypeDevice
-                         : cudaMemoryTypeHost,
-        .devicePointer = device ? (void *)p : NULL,
-        .hostPointer = managed || host ? (void *)p : NULL,
+        .type = types[r.kind],
+        .devicePointer = r.kind == WB_MEMORY_DEVICE ? (void *)p
+                         : seen                     ? (void *)(seen + into)
+                                                    : NULL,
+        .hostPointer = r.kind == WB_MEMORY_DEVICE ? NULL : (void *)p,
     };
+    if (r.kind == WB_MEMORY_PINNED && !wb_is_device(p)) out->devicePointer = NULL; /* while grading */
     return cudaSuccess;
 }
 
@@ -126,28 +130,28 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e
 /* ---- copies ---- */
 
 static int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                   enum cudaMemcpyKind kind, cudaStream_t s) {
-    struct wb_command c = {.kind = WB_COPY, .copy = {to, from, to_pitch, from_pitch, width, rows, kind}};
+                   enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+    struct wb_command c = {.kind = WB_COPY, .copy = {to, from, to_pitch, from_pitch, width, rows, kind, async}};
     return wb_issue(s, &c);
 }
 
-static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s) {
-    return copy_2d(to, bytes, from, bytes, bytes, 1, kind, s);
+static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+    return copy_2d(to, bytes, from, bytes, bytes, 1, kind, s, async);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    return wb_return(copy(to, from, bytes, kind, 0));
+    return wb_return(copy(to, from, bytes, kind, 0, false));
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s) {
-    return wb_return(copy(to, from, bytes, kind, s));
+    return wb_return(copy(to, from, bytes, kind, s, true));
 }
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind) {
-    return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0));
+    return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0, false));
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t s) {
-    return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s));
+    return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s, true));
 }
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes) {
     return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, 0);
@@ -155,14 +159,14 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                                 cudaStream_t s) {
     if (to_device || from_device) return wb_return(cudaErrorInvalidDevice);
-    return wb_return(copy(to, from, bytes, cudaMemcpyDeviceToDevice, s));
+    return wb_return(copy(to, from, bytes, cudaMemcpyDeviceToDevice, s, true));
 }
 
 static uint8_t *at(const struct cudaPitchedPtr *p, struct cudaPos pos) {
     return (uint8_t *)p->ptr + (pos.z * p->ysize + pos.y) * p->pitch + pos.x;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s) {
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async) {
     if (p->srcArray || p->dstArray) return wb_unsupported("cudaMemcpy3D with arrays");
     const uint8_t *from = at(&p->srcPtr, p->srcPos);
     uint8_t *to = at(&p->dstPtr, p->dstPos);
@@ -170,12 +174,12 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s) {
     for (size_t z = 0; !error && z < p->extent.depth; z++)
         error = copy_2d(to + z * p->dstPtr.pitch * p->dstPtr.ysize, p->dstPtr.pitch,
                         from + z * p->srcPtr.pitch * p->srcPtr.ysize, p->srcPtr.pitch, p->extent.width,
-                        p->extent.height, p->kind, s);
+                        p->extent.height, p->kind, s, async);
     return wb_return(error);
 }
 
-cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return copy_3d(p, 0); }
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t s) { return copy_3d(p, s); }
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return copy_3d(p, 0, false); }
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t s) { return copy_3d(p, s, true); }
 
 /* ---- symbols ---- */
 
@@ -189,35 +193,35 @@ static int symbol_part(const void *symbol, size_t offset, size_t bytes, uint64_t
 }
 
 static int to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-                     cudaStream_t s) {
+                     cudaStream_t s, bool async) {
     uint64_t address;
     int error = symbol_part(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
-    return error ? error : copy((void *)address, from, bytes, kind, s);
+    return error ? error : copy((void *)address, from, bytes, kind, s, async);
 }
 
 static int from_symbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-                       cudaStream_t s) {
+                       cudaStream_t s, bool async) {
     uint64_t address;
     int error = symbol_part(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
-    return error ? error : copy(to, (void *)address, bytes, kind, s);
+    return error ? error : copy(to, (void *)address, bytes, kind, s, async);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind) {
-    return wb_return(to_symbol(symbol, from, bytes, offset, kind, 0));
+    return wb_return(to_symbol(symbol, from, bytes, offset, kind, 0, false));
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
                                     enum cudaMemcpyKind kind, cudaStream_t s) {
-    return wb_return(to_symbol(symbol, from, bytes, offset, kind, s));
+    return wb_return(to_symbol(symbol, from, bytes, offset, kind, s, true));
 }
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind) {
-    return wb_return(from_symbol(to, symbol, bytes, offset, kind, 0));
+    return wb_return(from_symbol(to, symbol, bytes, offset, kind, 0, false));
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t s) {
-    return wb_return(from_symbol(to, symbol, bytes, offset, kind, s));
+    return wb_return(from_symbol(to, symbol, bytes, offset, kind, s, true));
 }
 
 cudaError_t cudaGetSymbolAddress(void **address, const void *symbol) {

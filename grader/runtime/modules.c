@@ -155,8 +155,8 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
 static void map_managed(struct wb_module *m) {
     for (struct variable *v = variables; v; v = v->next) {
         if (!v->managed || v->module != m || v->found || find_variable(v)) continue;
-        wb_managed_add(v->address, v->bytes);
-        *v->managed = (void *)v->address;
+        if (!wb_shared_open(v->address, v->bytes, WB_MEMORY_MANAGED, cudaMemAttachGlobal))
+            *v->managed = (void *)v->address;
     }
 }
 

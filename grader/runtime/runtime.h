@@ -28,6 +28,8 @@ struct wb_function {
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
+    bool accepted;                   /* the server has let such a launch pass, */
+    struct wb_req_launch acceptable; /* and this grid of it, or a smaller one */
 };
 
 /* By host stub or by handle; looks the kernel up on the device at first use. NULL with `*error`. */
@@ -35,23 +37,38 @@ struct wb_function *wb_function(const void *stub_or_handle, int *error);
 /* Address and size of a __device__ or __constant__ variable on the device. */
 int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
-/* ---- memory (memory.c, managed.c, host_memory.c) ---- */
+/* ---- memory (memory.c, shared.c, host_memory.c, ranges.c) ---- */
+
+/* Device memory; memory that host and device share, at the same address on both sides; host memory that is registered. */
+enum wb_memory { WB_MEMORY_DEVICE, WB_MEMORY_MANAGED, WB_MEMORY_PINNED, WB_MEMORY_REGISTERED };
+struct wb_range {
+    uint64_t start, bytes;
+    enum wb_memory kind;
+    unsigned flags;  /* of cudaHostAlloc and cudaHostRegister */
+    uint64_t device; /* registered: what the device sees at `start`; 0 = nothing */
+};
+bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned flags);
+bool wb_range_find(const void *p, struct wb_range *out);
+bool wb_range_remove(uint64_t start);
+/* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
+bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows);
 
 /* In a variable of device code whose address was asked for: a real GPU has constants outside the range of its memory. */
 bool wb_in_symbol(const void *p);
-bool wb_is_device(const void *p);
-/* Device memory that is mapped at the same address in this process. */
-int wb_managed_add(uint64_t address, uint64_t bytes);
-bool wb_managed_remove(uint64_t address);
+bool wb_is_device(const void *p); /* an address of the device, shared memory included */
 bool wb_is_managed(const void *p);
-void wb_managed_to_device(void); /* before the device looks at memory */
-/* Kinds: of host memory that this runtime gave out. */
-enum wb_host_kind { WB_HOST_UNKNOWN, WB_HOST_PINNED, WB_HOST_REGISTERED };
-enum wb_host_kind wb_host_kind(const void *p);
+bool wb_is_pinned(const void *p);
+static inline bool wb_is_shared(const void *p) { return wb_is_managed(p) || wb_is_pinned(p); }
+/* Memory that host and device share. */
+int wb_shared_alloc(void **out, size_t bytes, enum wb_memory kind, unsigned flags);
+/* Lets the host touch what the device has there already, such as a variable. */
+int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsigned flags);
+int wb_shared_free(void *p);
 int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width, size_t rows);
 int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t width, size_t rows);
+/* Not `async`: what may change in the host's memory afterwards makes no difference. */
 int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                enum cudaMemcpyKind kind);
+                enum cudaMemcpyKind kind, bool async);
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows);
 
 /* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched ---- */
@@ -75,6 +92,7 @@ struct wb_command {
             const void *from;
             size_t to_pitch, from_pitch, width, rows;
             enum cudaMemcpyKind kind;
+            bool async;
         } copy;
         struct {
             void *to;
@@ -124,6 +142,11 @@ int wb_check_stream(cudaStream_t s);
 void wb_flush_output(void);
 /* A synchronisation point: the sticky error if there is one. */
 int wb_sync(void);
+/* The same if launches are on their way. */
+int wb_settle(void);
+void wb_launched(void);
+/* Something was sent for the stream. */
+void wb_stream_used(cudaStream_t s);
 
 /* ---- device (device.c) ---- */
 
@@ -132,5 +155,5 @@ const struct wb_rep_device_info *wb_device(int *error);
 
 /* Says once that a call is not supported. */
 cudaError_t wb_unsupported(const char *call);
-/* Reserves the device's addresses and catches host code that touches them (managed.c). */
-void wb_reserve(uint64_t start, uint64_t bytes);
+/* Reserves the device's addresses and catches host code that touches them (shared.c). */
+void wb_reserve(const struct wb_session *s);

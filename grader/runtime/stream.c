@@ -1,17 +1,20 @@
 /* stream.c — streams, events and host callbacks. The device runs commands in the order of the calls, one
- * after another, which is an order that any use of streams allows; so a stream is a handle, waiting for one
- * is over at once, and an event is the device's time at its record. That time is modelled (see
- * docs/architecture.md): it holds kernels only, not copies, and no time of the host. */
+ * after another, which is an order that any use of streams allows; so a stream is a handle and the number of the last
+ * message that was sent for it, and an event is such a number and the device's time when it was reached. That time is
+ * modelled (see docs/architecture.md): it holds kernels only, not copies, and no time of the host. */
 #include "grader/runtime/runtime.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct CUstream_st {
     struct CUstream_st *next;
     unsigned flags;
     int priority;
     unsigned long long id;
+    uint32_t sent; /* the last message for it */
     struct wb_capture capture;
 };
 
@@ -19,13 +22,14 @@ struct CUevent_st {
     struct CUevent_st *next;
     unsigned flags;
     bool recorded;
-    uint64_t time_ns;
+    uint32_t number;      /* under which the server keeps its time */
+    uint32_t sent;        /* the message that records it */
     struct wb_capture at; /* recorded during a capture: what it stands for */
 };
 
 static struct CUstream_st *streams;
-static struct CUevent_st *events;
-static unsigned long long last_id = 2; /* 1 and 2 are the legacy and the per-thread default stream */
+static struct CUevent_st *events, *dead; /* dead: destroyed, with numbers to be taken again */
+static unsigned long long last_id = 2;   /* 1 and 2 are the legacy and the per-thread default stream */
 
 static bool is_default(cudaStream_t s) { return !s || s == cudaStreamLegacy || s == cudaStreamPerThread; }
 
@@ -72,10 +76,38 @@ void wb_flush_output(void) {
     }
 }
 
+static _Atomic bool launches_sent; /* since the last synchronisation */
+void wb_launched(void) { launches_sent = true; }
+
 int wb_sync(void) {
+    launches_sent = false;
     int error = wb_ask(sync, NULL, NULL);
     wb_flush_output();
     return error;
+}
+
+int wb_settle(void) { return launches_sent ? wb_sync() : 0; }
+
+static uint32_t last_of(cudaStream_t s) { return is_default(s) ? wb_last_sent() : s->sent; }
+
+void wb_stream_used(cudaStream_t s) {
+    if (!is_default(s)) s->sent = wb_last_sent();
+}
+
+static void doze(unsigned round) {
+    nanosleep(&(struct timespec){.tv_nsec = round < 8 ? 1000l << round : 200000}, NULL);
+}
+
+/* Waits for a message, not for what was sent after it: that may be waiting for the host. */
+static int wait_for(uint32_t number) {
+    if (number == wb_last_sent()) return wb_sync();
+    return wb_await(number, doze) ? wb_known_error() : cudaErrorDevicesUnavailable;
+}
+
+static int query(uint32_t number) {
+    if (wb_is_done(number)) return number == wb_last_sent() ? wb_sync() : wb_known_error();
+    sched_yield();
+    return cudaErrorNotReady;
 }
 
 /* ---- streams ---- */
@@ -114,14 +146,19 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
     return cudaSuccess;
 }
 
-static cudaError_t sync_stream(cudaStream_t s) {
+static int check_waiting(cudaStream_t s) {
     int error = wb_check_stream(s);
-    if (!error && captured(s)) error = cudaErrorStreamCaptureUnsupported;
-    return wb_return(error ? error : wb_sync());
+    return !error && captured(s) ? cudaErrorStreamCaptureUnsupported : error;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t s) { return sync_stream(s); }
-cudaError_t cudaStreamQuery(cudaStream_t s) { return sync_stream(s); }
+cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+    int error = check_waiting(s);
+    return wb_return(error ? error : wait_for(last_of(s)));
+}
+cudaError_t cudaStreamQuery(cudaStream_t s) {
+    int error = check_waiting(s);
+    return wb_return(error ? error : query(last_of(s)));
+}
 
 /* Waiting for an event of a capture draws the stream into it. */
 static int join(struct wb_capture *c, const struct wb_capture *at) {
@@ -204,6 +241,17 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 
 /* ---- events ---- */
 
+/* The lowest that no event has. Two may share one where there are more than the server keeps. */
+static uint32_t free_number(void) {
+    static uint8_t *taken;
+    static uint32_t first;
+    if (!taken && !(taken = calloc(WB_EVENTS, 1))) return 0;
+    for (struct CUevent_st *e = dead; e; e = dead) dead = e->next, taken[e->number] = 0, first = 0, free(e);
+    while (first + 1 < WB_EVENTS && taken[first]) first++;
+    taken[first] = 1;
+    return first;
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
@@ -213,6 +261,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     if (!e) return wb_return(cudaErrorMemoryAllocation);
     e->flags = flags;
     wb_lock();
+    e->number = free_number();
     e->next = events;
     events = e;
     wb_unlock();
@@ -229,16 +278,18 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
     struct CUevent_st **at = &events;
     while (*at && *at != e) at = &(*at)->next;
     if (*at) *at = e->next;
+    e->next = dead;
+    dead = e;
     wb_unlock();
-    free(e);
     return cudaSuccess;
 }
 
 void wb_event_record_now(cudaEvent_t e) {
     if (check_event(e)) return; /* a graph may outlive its events */
     e->recorded = true;
-    e->time_ns = wb_time_ns();
     e->at = (struct wb_capture){0};
+    wb_post(event, &((struct wb_req_event){.event = e->number}));
+    e->sent = wb_last_sent();
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
@@ -256,10 +307,21 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return cudaEventRec
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     int error = check_event(e);
     if (!error && e->at.graph) error = cudaErrorCapturedEvent;
-    return wb_return(error ? error : wb_sync());
+    return wb_return(error || !e->recorded ? error : wait_for(e->sent));
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t e) { return cudaEventSynchronize(e); }
+cudaError_t cudaEventQuery(cudaEvent_t e) {
+    int error = check_event(e);
+    if (!error && e->at.graph) error = cudaErrorCapturedEvent;
+    return wb_return(error || !e->recorded ? error : query(e->sent));
+}
+
+static int time_of(cudaEvent_t e, uint64_t *ns) {
+    struct wb_rep_event_time p;
+    int error = wb_ask(event_time, &((struct wb_req_event_time){.event = e->number}), &p);
+    *ns = p.time_ns;
+    return error;
+}
 
 static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
     int error = check_event(start);
@@ -268,8 +330,12 @@ static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
     if (error) return wb_return(error);
     if (!start->recorded || !end->recorded || (start->flags | end->flags) & cudaEventDisableTiming)
         return wb_return(cudaErrorInvalidResourceHandle);
-    *ms = (float)((double)(int64_t)(end->time_ns - start->time_ns) * 1e-6);
-    return cudaSuccess;
+    if (!wb_is_done(start->sent) || !wb_is_done(end->sent)) return wb_return(cudaErrorNotReady);
+    uint64_t from = 0, to = 0;
+    error = time_of(start, &from);
+    if (!error) error = time_of(end, &to);
+    if (!error) *ms = (float)((double)(int64_t)(to - from) * 1e-6);
+    return wb_return(error);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }

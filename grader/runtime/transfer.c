@@ -2,6 +2,7 @@
  * All copies are `rows` rows of `width` bytes; a plain copy is one row. */
 #include "grader/runtime/runtime.h"
 
+#include <sched.h>
 #include <string.h>
 
 bool wb_is_device(const void *p) {
@@ -20,6 +21,70 @@ static void unpack(uint8_t *to, size_t pitch, const uint8_t *from, size_t width,
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
+enum { WITH_MESSAGE = 32 << 10 /* bytes that go along with it */ };
+
+/* Few bytes to where they are known to fit need no answer. */
+static bool send_along(uint64_t address, const void *from, size_t bytes) {
+    struct wb_req_write q = {.address = address, .pitch = bytes, .width = bytes, .rows = 1};
+    return bytes <= WITH_MESSAGE && wb_range_holds((void *)address, bytes, bytes, 1) &&
+           !wb_post_tail(write, &q, from, bytes);
+}
+
+/* Large copies of one row go by parts of the window, so that one is filled or emptied here while the other side works on
+ * another. A part fits caches. */
+enum { PARTS = 4, PART = 512 << 10 };
+
+static void yield_to_others(unsigned round) {
+    (void)round;
+    sched_yield();
+}
+
+/* Who has gone is told by the next message. */
+static void wait_until_done(uint32_t number) { wb_await(number, yield_to_others); }
+
+/* Between wb_lock and wb_unlock. Of bytes that are known to fit. */
+static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8_t *from, size_t bytes) {
+    uint32_t used[PARTS] = {0};
+    int error = 0;
+    for (size_t at = 0, i = 0; !error && at < bytes; at += PART, i++) {
+        size_t n = smaller(PART, bytes - at), part = i % PARTS;
+        if (i >= PARTS) wait_until_done(used[part]);
+        memcpy(s->window + part * PART, from + at, n);
+        struct wb_req_write q = {.address = to + at, .pitch = n, .width = n, .rows = 1, .at = part * PART};
+        error = wb_post(write, &q);
+        used[part] = wb_last_sent();
+    }
+    return error ? error : wb_ask(sync, NULL, NULL);
+}
+
+static int ask_part(uint64_t from, size_t bytes, size_t part, uint32_t *number) {
+    struct wb_req_read q = {.address = from, .pitch = bytes, .width = bytes, .rows = 1, .at = part * PART};
+    int error = wb_post(read, &q);
+    *number = wb_last_sent();
+    return error;
+}
+
+static int stream_to_host(const struct wb_session *s, uint8_t *to, uint64_t from, size_t bytes) {
+    uint32_t asked[PARTS];
+    int error = wb_ask(sync, NULL, NULL);
+    size_t next = 0, i = 0;
+    for (; !error && i < PARTS && next < bytes; i++, next += PART)
+        error = ask_part(from + next, smaller(PART, bytes - next), i, &asked[i]);
+    for (size_t at = 0, n = 0; !error && at < bytes; at += PART, n++) {
+        size_t part = n % PARTS;
+        wait_until_done(asked[part]);
+        memcpy(to + at, s->window + part * PART, smaller(PART, bytes - at));
+        if (next >= bytes) continue;
+        error = ask_part(from + next, smaller(PART, bytes - next), part, &asked[part]);
+        next += PART;
+    }
+    return error ? error : wb_ask(sync, NULL, NULL);
+}
+
+static int stream(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host, size_t bytes) {
+    return to_device ? stream_to_device(s, address, host, bytes) : stream_to_host(s, host, address, bytes);
+}
+
 /* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its own. Only a read writes to
  * `host`. */
 static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *host, size_t host_pitch, size_t width,
@@ -27,7 +92,14 @@ static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *h
     int error;
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
+    if (to_device && rows == 1 && send_along(address, host, width)) return 0;
     wb_lock();
+    if (rows == 1 && width > PART && s->window_bytes >= PARTS * PART &&
+        wb_range_holds((void *)address, width, width, 1)) {
+        error = stream(s, to_device, address, host, width);
+        wb_unlock();
+        return error;
+    }
     size_t step = width < s->window_bytes ? s->window_bytes / width : 1;
     for (size_t r = 0; !error && r < rows; r += step)
         for (size_t at = 0; !error && at < width; at += s->window_bytes) {
@@ -56,21 +128,33 @@ int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t wid
     return transfer(false, from, pitch, to, to_pitch, width, rows);
 }
 
-static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                          bool wait) {
     struct wb_req_copy q = {.to = (uint64_t)to,
                             .to_pitch = to_pitch,
                             .from = (uint64_t)from,
                             .from_pitch = from_pitch,
                             .width = width,
                             .rows = rows};
-    return wb_ask(copy, &q, NULL);
+    bool known = wb_range_holds(to, to_pitch, width, rows) && wb_range_holds(from, from_pitch, width, rows);
+    return known && !wait ? wb_post(copy, &q) : wb_ask(copy, &q, NULL);
 }
 
-/* Whether a pointer may stand where a copy's kind puts it; managed memory is at home on both sides. */
-static bool fits(const void *p, bool device_side) { return wb_is_managed(p) || wb_is_device(p) == device_side; }
+/* Whether a pointer may stand where a copy's kind puts it; shared memory is at home on both sides. */
+static bool fits(const void *p, bool device_side) { return wb_is_shared(p) || wb_is_device(p) == device_side; }
+
+static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+    int error = wb_settle(); /* the device may write there */
+    for (size_t r = 0; !error && r < rows; r++)
+        memmove((uint8_t *)to + r * to_pitch, (const uint8_t *)from + r * from_pitch, width);
+    return error;
+}
+
+/* Memory of the host that the device sees as well: what is not waited for may change until it is copied. */
+static bool host_side(const void *p) { return wb_is_shared(p); }
 
 int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                enum cudaMemcpyKind kind) {
+                enum cudaMemcpyKind kind, bool async) {
     int error;
     if (!wb_device(&error)) return error;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
@@ -82,18 +166,20 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
         bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
         if (!fits(to, to_device) || !fits(from, from_device)) return cudaErrorInvalidValue;
     }
-    if (wb_is_managed(to) || wb_is_managed(from)) wb_managed_to_device();
     bool to_device = wb_is_device(to), from_device = wb_is_device(from);
-    if (to_device && from_device) return copy_on_device(to, to_pitch, from, from_pitch, width, rows);
+    if (to_device && from_device) {
+        bool wait = !async && (host_side(to) || host_side(from));
+        return copy_on_device(to, to_pitch, from, from_pitch, width, rows, wait);
+    }
+    if ((to_device && host_side(to)) || (from_device && host_side(from)))
+        return copy_on_host(to, to_pitch, from, from_pitch, width, rows);
     if (to_device) return wb_write((uint64_t)to, to_pitch, from, from_pitch, width, rows);
     if (from_device) {
         error = wb_read(to, to_pitch, (uint64_t)from, from_pitch, width, rows);
         wb_flush_output();
         return error;
     }
-    for (size_t r = 0; r < rows; r++)
-        memmove((uint8_t *)to + r * to_pitch, (const uint8_t *)from + r * from_pitch, width);
-    return 0;
+    return copy_on_host(to, to_pitch, from, from_pitch, width, rows);
 }
 
 /* Wider elements go as a pattern, in pieces. */
@@ -111,9 +197,9 @@ static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit
 
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows) {
     if (!width || !rows) return 0;
-    wb_managed_to_device();
     if (unit != 1) return fill_pattern(to, pitch, value, unit, width, rows);
     struct wb_req_fill q = {
         .address = (uint64_t)to, .pitch = pitch, .width = width, .rows = rows, .value = (uint8_t)value};
-    return wb_ask(fill, &q, NULL);
+    bool known = wb_range_holds(to, pitch, width, rows) && !wb_is_shared(to);
+    return known ? wb_post(fill, &q) : wb_ask(fill, &q, NULL);
 }

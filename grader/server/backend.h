@@ -59,6 +59,10 @@ struct backend_ops {
      * makes these the pages of a memory file, until unshare; NULL where a device cannot, then data is copied. mark says
      * that a range was written there, or that what it holds counts as never written. */
     uint64_t (*alloc_pages)(struct backend *, uint64_t bytes, const char *name);
+    /* Memory that host and device share: the pages of a file, from `offset` on; `base` is the address of the first. How
+     * many bytes, 0 = there can be none. NULL where a device cannot. */
+    uint64_t (*back_shared)(struct backend *, int fd, uint64_t offset);
+    uint64_t (*alloc_shared)(struct backend *, uint64_t bytes, const char *name);
     bool (*share)(struct backend *, uint64_t address, int fd, uint64_t offset);
     void (*unshare)(struct backend *);
     bool (*mark)(struct backend *, uint64_t address, uint64_t bytes, bool written);

@@ -67,6 +67,12 @@ static uint64_t sim_backend_alloc(struct backend *b, uint64_t bytes, const char 
 static uint64_t sim_backend_alloc_pages(struct backend *b, uint64_t bytes, const char *name) {
     return sim_alloc_pages(backend_sim(b), bytes, name);
 }
+static uint64_t sim_backend_back_shared(struct backend *b, int fd, uint64_t offset) {
+    return sim_back_shared(backend_sim(b), fd, offset) ? SIM_SHARED_BYTES : 0;
+}
+static uint64_t sim_backend_alloc_shared(struct backend *b, uint64_t bytes, const char *name) {
+    return sim_alloc_shared(backend_sim(b), bytes, name);
+}
 static bool sim_backend_share(struct backend *b, uint64_t address, int fd, uint64_t offset) {
     return sim_share(backend_sim(b), address, fd, offset);
 }
@@ -174,10 +180,11 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),       OP(reset),       OP(free_all),   OP(load),        OP(unload), OP(find_kernel), OP(find_symbol),
-    OP(alloc),       OP(alloc_pages), OP(share),      OP(unshare),     OP(mark),   OP(free),        OP(range),
-    OP(memory_used), OP(write),       OP(read),       OP(undefined),   OP(fill),   OP(copy),        OP(check),
-    OP(launch),      OP(occupancy),   OP(time_limit), OP(take_output),
+    OP(close),       OP(reset),       OP(free_all),     OP(load),   OP(unload),    OP(find_kernel),
+    OP(find_symbol), OP(alloc),       OP(alloc_pages),  OP(share),  OP(unshare),   OP(mark),
+    OP(free),        OP(range),       OP(memory_used),  OP(write),  OP(read),      OP(undefined),
+    OP(fill),        OP(copy),        OP(check),        OP(launch), OP(occupancy), OP(time_limit),
+    OP(take_output), OP(back_shared), OP(alloc_shared),
 #undef OP
 };
 
@@ -190,7 +197,7 @@ struct backend *backend_sim_open(const struct sim_options *o, struct err *e) {
         .device = o->device,
         .base = SIM_BASE,
         .span = SIM_SPAN,
-        .memory_bytes = o->memory_limit ? o->memory_limit : 2ull << 30,
+        .memory_bytes = o->memory_limit ? o->memory_limit : o->device->dram_bytes,
     };
     b->sim = sim;
     b->options = *o;

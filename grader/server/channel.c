@@ -22,13 +22,19 @@ int server_shared_memory(const char *name, uint64_t bytes, struct err *e) {
     return -1;
 }
 
+/* The file of a program's window goes on with the memory that host and device share, if there can be any. */
 static bool open_window(struct server *s, struct err *e) {
-    uint64_t bytes = s->options.window_bytes;
-    s->window_fd = s->options.window ? s->options.window : server_shared_memory("warpbook-window", bytes, e);
+    uint64_t bytes = SERVER_WINDOW_FILE(s->options.window_bytes);
+    bool shares = !s->options.grading && !s->options.window && s->backend->ops->back_shared;
+    s->window_fd = s->options.window
+                       ? s->options.window
+                       : server_shared_memory("warpbook-window", bytes + (shares ? SIM_SHARED_BYTES : 0), e);
     if (s->window_fd < 0) return false;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
     if (p == MAP_FAILED) return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s", strerror(errno));
     s->window = p;
+    s->progress = (struct wb_progress *)(s->window + s->options.window_bytes);
+    if (shares) s->shared_bytes = s->backend->ops->back_shared(s->backend, s->window_fd, bytes);
     return true;
 }
 
@@ -63,7 +69,7 @@ bool server_channel_open(struct server *s, struct err *e) {
 }
 
 void server_channel_close(struct server *s) {
-    if (s->window) munmap(s->window, s->options.window_bytes);
+    if (s->window) munmap(s->window, SERVER_WINDOW_FILE(s->options.window_bytes));
     int fds[] = {s->fd, s->client_fd, s->window_fd};
     for (unsigned i = 0; i < 3; i++)
         if (fds[i] >= 0) close(fds[i]);

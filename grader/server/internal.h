@@ -26,8 +26,15 @@ struct server_kernel {
 };
 
 struct live_allocation {
-    uint64_t address, bytes;
-    unsigned number; /* which cudaMalloc it was */
+    uint64_t address, bytes; /* address: 0 = an empty place */
+    unsigned number;         /* which cudaMalloc it was */
+};
+
+/* A launch that was answered and has not run yet. */
+struct pending_launch {
+    const struct server_kernel *kernel; /* NULL = none */
+    struct backend_launch launch;
+    _Alignas(16) uint8_t params[WB_PARAMS];
 };
 
 struct own_buffer {
@@ -41,6 +48,8 @@ struct server {
     struct server_options options;
     int fd, client_fd, window_fd;
     uint8_t *window;
+    struct wb_progress *progress;
+    uint64_t shared_bytes; /* of memory that host and device share */
 
     struct server_module modules[MAX_MODULES];
     unsigned nmodules;
@@ -60,8 +69,11 @@ struct server {
     uint64_t messages;
     uint32_t client_pid; /* as it says */
     unsigned launches, allocations;
-    struct live_allocation *live; /* of the client */
-    unsigned nlive;
+    struct live_allocation *live; /* of the client: open addressing, by address */
+    unsigned nlive, live_places;  /* places: a power of two */
+    struct pending_launch pending;
+    int posted;         /* the first error of messages that were not answered */
+    uint64_t *event_ns; /* WB_EVENTS of them, or NULL */
     bool over_limit;
     struct buf output, errors; /* of device code (printf; failed assertions), not yet asked for */
     bool stranger;             /* its last message was the hello of another version */
@@ -104,8 +116,10 @@ int server_do_free(struct server *s, const struct wb_req_free *q);
 int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
 int server_do_fill(struct server *s, const struct wb_req_fill *q);
 int server_do_copy(struct server *s, const struct wb_req_copy *q);
-/* launch.c */
+void server_forget_live(struct server *s);
+/* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again);
+void server_run_pending(struct server *s);
 
 /* record.c: appends a message that was carried out; `result` is the address that it gave. */
 void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,

@@ -60,6 +60,13 @@ static int check(struct server *s, const struct server_kernel *k, const struct w
                          k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
 }
 
+static void wait_to_run(struct server *s, const struct server_kernel *k, const struct backend_launch *l) {
+    s->pending.kernel = k;
+    s->pending.launch = *l;
+    s->pending.launch.params = s->pending.params;
+    memcpy(s->pending.params, l->params, l->param_bytes);
+}
+
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again) {
     const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
@@ -75,10 +82,17 @@ int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tai
     /* Once recorded, it was allowed: what the client asked of the kernel since then is of no account. */
     int error = again ? 0 : check(s, k, q, &l);
     if (error) return error;
-    if (s->recording) s->seconds += s->backend->device->launch_seconds;
-    else run(s, k, &l);
-    s->launches++;
+    if (again) run(s, k, &l), s->launches++;
+    else if (s->recording) s->seconds += s->backend->device->launch_seconds, s->launches++;
+    else wait_to_run(s, k, &l);
     return 0;
+}
+
+void server_run_pending(struct server *s) {
+    const struct server_kernel *k = s->pending.kernel;
+    s->pending.kernel = NULL;
+    run(s, k, &s->pending.launch);
+    s->launches++;
 }
 
 int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail, struct wb_rep_launch *p,

@@ -40,17 +40,51 @@ static const struct own_buffer *own_at(const struct server *s, uint64_t address)
 
 /* ---- carried out live and in replays ---- */
 
-static void add_live(struct server *s, uint64_t address, uint64_t bytes) {
-    if (!(s->nlive & (s->nlive - 1))) s->live = xrealloc(s->live, (2 * s->nlive + 1) * sizeof *s->live);
-    s->live[s->nlive++] = (struct live_allocation){address, bytes, s->allocations};
+static unsigned live_home(const struct server *s, uint64_t address) {
+    return (unsigned)(address * 0x9e3779b97f4a7c15ull >> 32) & (s->live_places - 1);
 }
 
+/* Where it is, or where it would be put. */
+static unsigned live_place(const struct server *s, uint64_t address) {
+    unsigned i = live_home(s, address);
+    while (s->live[i].address && s->live[i].address != address) i = (i + 1) & (s->live_places - 1);
+    return i;
+}
+
+static void grow_live(struct server *s) {
+    struct live_allocation *old = s->live;
+    unsigned n = s->live_places;
+    s->live_places = n ? 2 * n : 64;
+    s->live = xcalloc(s->live_places, sizeof *s->live);
+    for (unsigned i = 0; i < n; i++)
+        if (old[i].address) s->live[live_place(s, old[i].address)] = old[i];
+    free(old);
+}
+
+static void add_live(struct server *s, uint64_t address, uint64_t bytes) {
+    if (2 * s->nlive >= s->live_places) grow_live(s);
+    s->live[live_place(s, address)] = (struct live_allocation){address, bytes, s->allocations};
+    s->nlive++;
+}
+
+/* What would not be found behind the gap any more moves into it. */
 static void remove_live(struct server *s, uint64_t address) {
-    for (unsigned i = s->nlive; i-- > 0;)
-        if (s->live[i].address == address) {
-            memmove(&s->live[i], &s->live[i + 1], (--s->nlive - i) * sizeof *s->live);
-            return;
-        }
+    unsigned mask = s->live_places - 1, gap = s->live_places ? live_place(s, address) : 0;
+    if (!s->live_places || !s->live[gap].address) return;
+    s->nlive--;
+    for (unsigned i = (gap + 1) & mask; s->live[i].address; i = (i + 1) & mask) {
+        unsigned home = live_home(s, s->live[i].address);
+        if (((i - home) & mask) < ((i - gap) & mask)) continue;
+        s->live[gap] = s->live[i];
+        gap = i;
+    }
+    s->live[gap].address = 0;
+}
+
+void server_forget_live(struct server *s) {
+    free(s->live);
+    s->live = NULL;
+    s->nlive = s->live_places = 0;
 }
 
 int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
@@ -120,14 +154,20 @@ int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail 
     return error;
 }
 
-int server_on_alloc_managed(struct server *s, const struct wb_req_alloc_managed *q, struct tail tail,
-                            struct wb_rep_alloc_managed *p, struct buf *out) {
+int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q, struct tail tail,
+                           struct wb_rep_alloc_shared *p, struct buf *out) {
     (void)tail, (void)out;
+    char name[40];
     if (s->options.grading)
         return server_refuse(s, WB_cudaErrorNotPermitted,
                              "managed and mapped memory let the host see what the device computes, which an exercise's "
                              "entry must not: use cudaMalloc for temporaries");
-    return server_do_alloc(s, &(struct wb_req_alloc){q->bytes}, &p->address);
+    if (!s->shared_bytes) return server_refuse(s, WB_cudaErrorNotSupported, "host and device share no memory here");
+    snprintf(name, sizeof name, "%s #%u", q->managed ? "cudaMallocManaged" : "pinned memory", ++s->allocations);
+    p->address = s->backend->ops->alloc_shared(s->backend, q->bytes, name);
+    if (p->address) return add_live(s, p->address, q->bytes), 0;
+    return server_refuse(s, WB_cudaErrorMemoryAllocation, "no room for %llu bytes: host and device share %llu at most",
+                         (unsigned long long)q->bytes, (unsigned long long)s->shared_bytes);
 }
 
 int server_on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
@@ -158,39 +198,46 @@ int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q, 
 }
 
 /* Rows packed in the window. */
-static bool fits_window(const struct server *s, uint64_t width, uint64_t rows, uint64_t *bytes) {
-    return !__builtin_mul_overflow(width, rows, bytes) && *bytes <= s->options.window_bytes;
+static bool fits_window(const struct server *s, uint64_t at, uint64_t width, uint64_t rows, uint64_t *bytes) {
+    uint64_t room = s->options.window_bytes;
+    return !__builtin_mul_overflow(width, rows, bytes) && at <= room && *bytes <= room - at;
+}
+
+/* What is recorded must be what was written: a private copy, unless it came in the message itself. */
+static int write_recorded(struct server *s, const struct wb_req_write *q, struct tail data, bool in_window) {
+    uint8_t *copy = in_window ? xmalloc(data.size + 1) : NULL;
+    if (copy) memcpy(copy, data.data, data.size), data.data = copy;
+    int error = server_do_write(s, q, data.data);
+    if (!error) recording_append(s, WB_OP_write, q, sizeof *q, data, 0);
+    free(copy);
+    return error;
 }
 
 int server_on_write(struct server *s, const struct wb_req_write *q, struct tail tail, struct wb_rep_write *p,
                     struct buf *out) {
-    (void)tail, (void)p, (void)out;
+    (void)p, (void)out;
     uint64_t bytes;
     int error = check_range(s, "copy from the host", q->address, q->pitch, q->width, q->rows);
     if (error) return error;
-    if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
+    if (!fits_window(s, q->at, q->width, q->rows, &bytes) || (tail.size && tail.size != bytes))
+        return WB_cudaErrorInvalidValue;
     const struct own_buffer *own = own_at(s, q->address);
     if (own && s->options.grading)
         return server_refuse(s, WB_cudaErrorNotPermitted,
                              "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
                              "host into it",
                              own->name);
-    if (!s->recording) return server_do_write(s, q, s->window);
-    uint8_t *copy = xmalloc(bytes + 1); /* what is recorded must be what was written */
-    memcpy(copy, s->window, bytes);
-    error = server_do_write(s, q, copy);
-    if (!error) recording_append(s, WB_OP_write, q, sizeof *q, (struct tail){copy, bytes}, 0);
-    free(copy);
-    return error;
+    struct tail data = {tail.size ? tail.data : s->window + q->at, bytes};
+    return s->recording ? write_recorded(s, q, data, !tail.size) : server_do_write(s, q, data.data);
 }
 
 /* Of what is read back. */
-static void tell_undefined(struct server *s, const struct wb_req_read *q, uint64_t pitch) {
+static void tell_undefined(struct server *s, uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
     const struct backend_ops *ops = s->backend->ops;
     struct sim_report r;
-    bool flat = pitch == q->width;
-    for (uint64_t i = 0; s->options.undefined && ops->undefined && i < (flat ? 1 : q->rows); i++)
-        if (ops->undefined(s->backend, q->address + i * pitch, flat ? q->width * q->rows : q->width, &r))
+    bool flat = pitch == width || rows == 1;
+    for (uint64_t i = 0; s->options.undefined && ops->undefined && i < (flat ? 1 : rows); i++)
+        if (ops->undefined(s->backend, address + i * pitch, flat ? width * rows : width, &r))
             s->options.undefined(s->options.user, &r);
 }
 
@@ -205,15 +252,15 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
             s, WB_cudaErrorNotPermitted,
             "an exercise's entry must not read device memory back: the grader records what it launches and "
             "runs that again with other data; let a kernel make the decision");
-    if (!fits_window(s, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
+    if (!fits_window(s, q->at, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
     bool ok = true;
-    if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window, bytes);
+    if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window + q->at, bytes);
     else
         for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
-            ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + r * q->width, q->width);
-    if (ok) tell_undefined(s, q, pitch);
+            ok = s->backend->ops->read(s->backend, q->address + r * pitch, s->window + q->at + r * q->width, q->width);
+    if (ok) tell_undefined(s, q->address, pitch, q->width, q->rows);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
@@ -231,6 +278,8 @@ int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail ta
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "copy on the device, to", q->to, q->to_pitch, q->width, q->rows);
     if (!error) error = check_range(s, "copy on the device, from", q->from, q->from_pitch, q->width, q->rows);
+    if (!error && q->to - s->backend->base < s->shared_bytes)
+        tell_undefined(s, q->from, q->from_pitch, q->width, q->rows);
     if (!error) error = server_do_copy(s, q);
     if (!error) recording_append(s, WB_OP_copy, q, sizeof *q, (struct tail){0}, 0);
     return error;

@@ -7,6 +7,11 @@
  * fixes its size and seals it, so that no client can shrink it under the server's feet. What the window holds may
  * change at any moment: the server copies from it once and looks only at the copy.
  *
+ * A message that the client marks WB_POST, of those that the table allows it for, is not answered: what is issued in
+ * order is carried out in order, and the client goes on meanwhile. It posts only what it knows to be right; an error all
+ * the same is the answer to the next `sync`. A launch is answered when it was checked, before it runs. How far the
+ * server has come it tells in a page behind the window, which it writes and never reads.
+ *
  * The client is untrusted: the server checks every size, handle and range, and answers what makes no sense with an
  * error code. Codes are those of cudaError_t (errors.def). */
 #pragma once
@@ -27,7 +32,18 @@ enum {
 /* Set by the runtime itself, for a second copy of it in the same process: "pid socket window inode-of-socket". */
 #define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
-enum { WB_OUTPUT = 1 /* device code has written something: ask for it */ };
+enum {
+    WB_OUTPUT = 1, /* replies: device code has written something: ask for it */
+    WB_POST = 2,   /* requests: no answer */
+};
+
+/* The page behind the window. */
+enum { WB_PROGRESS_BYTES = 4096, WB_EVENTS = 1 << 16 /* events whose times the server keeps */ };
+struct wb_progress {
+    _Atomic uint32_t done;  /* seq of the last message that was carried out */
+    _Atomic uint32_t error; /* what poisons the context */
+    _Atomic uint32_t next;  /* the client's own: seqs are drawn here by all copies of the runtime in a process */
+};
 
 struct wb_header {
     uint32_t op;    /* enum wb_op */
@@ -114,7 +130,7 @@ enum wb_op {
 /* What `hello` begins with: a hash of the table above and of the header. Where meanings change and names do not,
  * change the text that it starts from. */
 static inline uint32_t wb_version(void) {
-    static const char table[] = "2:"
+    static const char table[] = "3:"
 #define MESSAGE(name, flags, request, reply) #name "(" #request ")(" #reply ")"
 #include "grader/server/protocol.def"
 #undef MESSAGE

@@ -3,12 +3,13 @@
 #include "grader/server/internal.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ALWAYS = 1, RECORD = 2, QUIET = 4 };
+enum { ALWAYS = 1, RECORD = 2, QUIET = 4, POST = 8 };
 
 struct handler {
     const char *name;
@@ -90,6 +91,7 @@ void server_close(struct server *s) {
     free(s->kernels);
     free(s->upload);
     free(s->live);
+    free(s->event_ns);
     for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
     recording_free(s->recording);
     buf_free(&s->output);
@@ -100,11 +102,16 @@ void server_close(struct server *s) {
 
 void server_leaks(const struct server *s, struct buf *out) {
     uint64_t bytes = 0;
+    const struct live_allocation *first = NULL;
     if (!s->nlive) return;
-    for (unsigned i = 0; i < s->nlive; i++) bytes += s->live[i].bytes;
+    for (unsigned i = 0; i < s->live_places; i++) {
+        const struct live_allocation *a = &s->live[i];
+        if (!a->address) continue;
+        bytes += a->bytes;
+        if (!first || a->number < first->number) first = a;
+    }
     buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)", s->nlive,
-               s->nlive > 1 ? "s" : "", (unsigned long long)bytes, s->live[0].number,
-               (unsigned long long)s->live[0].bytes);
+               s->nlive > 1 ? "s" : "", (unsigned long long)bytes, first->number, (unsigned long long)first->bytes);
 }
 
 struct backend *server_backend(struct server *s) {
@@ -124,7 +131,9 @@ void server_context_clear(struct server *s, bool keep_variables) {
     (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
     s->poison = 0;
     s->seconds = 0;
-    s->launches = s->allocations = s->nlive = 0;
+    s->launches = s->allocations = 0;
+    s->posted = 0;
+    server_forget_live(s);
     buf_clear(&s->output);
     buf_clear(&s->errors);
 }
@@ -179,10 +188,19 @@ static bool is_stranger(const uint8_t *frame, size_t size) {
     return version != wb_version();
 }
 
+static bool is_posted(const struct wb_header *q) { return q->flags & WB_POST; }
+
+/* Tells a client that looks, and takes its word for nothing. */
+static void publish(struct server *s, const struct wb_header *q) {
+    atomic_store_explicit(&s->progress->error, (uint32_t)s->poison, memory_order_relaxed);
+    if (q->op != WB_OP_hello) atomic_store_explicit(&s->progress->done, q->seq, memory_order_release);
+}
+
 /* False: the client is not worth listening to any more. */
 static bool handle(struct server *s, const uint8_t *frame, size_t size) {
     const struct wb_header *q = (const void *)frame;
     if (size < sizeof *q || size > WB_FRAME || q->size != size || q->op >= WB_OPS) return false;
+    if (is_posted(q) && !(handlers[q->op].flags & POST)) return false;
     _Alignas(8) uint8_t reply[256] = {0};
     struct buf out = {0};
     s->stranger = is_stranger(frame, size);
@@ -193,8 +211,11 @@ static bool handle(struct server *s, const uint8_t *frame, size_t size) {
     }
     bool ok = true;
     if (s->waiting) s->waiting_seq = q->seq; /* answered when there is a call to make */
+    else if (is_posted(q)) s->posted = s->posted ? s->posted : status;
     else ok = answer(s, q, status, reply, handlers[q->op].reply, &out);
     buf_free(&out);
+    if (s->pending.kernel) server_run_pending(s);
+    publish(s, q);
     /* A submission's runtime is ours: there, another version is one of the frames that it made up. */
     return ok && (!s->stranger || s->options.grading);
 }
@@ -231,6 +252,7 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail 
     p->base = s->backend->base;
     p->span = s->backend->span;
     p->window_bytes = s->options.window_bytes;
+    p->shared_bytes = s->shared_bytes;
     p->grading = s->options.grading;
     return 0;
 }
@@ -261,8 +283,27 @@ int server_on_device_info(struct server *s, const struct wb_req_device_info *q, 
 
 int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail, struct wb_rep_sync *p,
                    struct buf *out) {
-    (void)s, (void)q, (void)tail, (void)p, (void)out;
-    return 0; /* launches ran to their end before they were answered; a poisoned context never gets here */
+    (void)q, (void)tail, (void)p, (void)out;
+    int error = s->posted; /* all that came before is done; a poisoned context never gets here */
+    s->posted = 0;
+    return error;
+}
+
+int server_on_event(struct server *s, const struct wb_req_event *q, struct tail tail, struct wb_rep_event *p,
+                    struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
+    if (!s->event_ns) s->event_ns = xcalloc(WB_EVENTS, sizeof *s->event_ns);
+    s->event_ns[q->event] = (uint64_t)(s->seconds * 1e9 + 0.5);
+    return 0;
+}
+
+int server_on_event_time(struct server *s, const struct wb_req_event_time *q, struct tail tail,
+                         struct wb_rep_event_time *p, struct buf *out) {
+    (void)tail, (void)out;
+    if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
+    p->time_ns = s->event_ns ? s->event_ns[q->event] : 0;
+    return 0;
 }
 
 /* What the server refused itself is known with its reason; only what it never saw is new. */

@@ -41,9 +41,9 @@ struct server_options {
     bool grading;
     uint64_t window_bytes; /* 0 = 16 MiB */
     int connection;        /* a connection made by a client, taken over; 0 = make one for a client to inherit */
-    int window;            /* with it: the window that the client has been given, sealed; 0 = make one and send it */
-    uint64_t max_messages; /* 0 = no limit; reaching one ends the connection */
-    unsigned max_launches; /* of a recording or of a program; 0 = no limit */
+    int window; /* with it: the file of the window that the client has been given, sealed; 0 = make one and send it */
+    uint64_t max_messages;          /* 0 = no limit; reaching one ends the connection */
+    unsigned max_launches;          /* of a recording or of a program; 0 = no limit */
     uint64_t max_recorded_bytes;    /* data of a recording; 0 = 256 MiB */
     double launch_seconds;          /* wall clock that one launch may take; 0 = the deadline alone */
     const char (*images)[HASH_HEX]; /* digests of the fat binaries that may be loaded; NULL = any */
@@ -62,6 +62,8 @@ struct server_options {
  * an error. */
 int server_shared_memory(const char *name, uint64_t bytes, struct err *e);
 enum { SERVER_WINDOW = 16 << 20 /* bytes of the window, if the options name no other */ };
+/* What the memory file of a window of so many bytes takes. */
+#define SERVER_WINDOW_FILE(bytes) ((uint64_t)(bytes) + WB_PROGRESS_BYTES)
 
 /* Takes the backend over, and closes it in the end. */
 struct server *server_open(struct backend *b, const struct server_options *o, struct err *e);

@@ -13,7 +13,7 @@ struct sim *sim_open(const struct sim_options *o, struct err *e) {
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;
     pthread_mutex_init(&s->output_lock, NULL);
-    if (memory_open(&s->memory, o->memory_limit, e)) return s;
+    if (memory_open(&s->memory, o->memory_limit ? o->memory_limit : o->device->dram_bytes, e)) return s;
     free(s);
     return NULL;
 }
@@ -38,6 +38,10 @@ uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
 }
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset) {
     return memory_share(&s->memory, address, fd, offset);
+}
+bool sim_back_shared(struct sim *s, int fd, uint64_t offset) { return memory_back_shared(&s->memory, fd, offset); }
+uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name) {
+    return memory_alloc_shared(&s->memory, bytes, name);
 }
 void sim_unshare(struct sim *s) { memory_unshare(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) { return a ? memory_free(&s->memory, a) : SIM_OK; }
@@ -84,6 +88,8 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     if (!bytes) return SIM_OK;
     if (!p || !q) return SIM_BAD_ADDRESS;
     memmove(p, q, bytes);
+    if (memory_at(&s->memory, to)->region == MEM_SHARED || memory_at(&s->memory, from)->initialised)
+        return memory_mark(&s->memory, to, bytes, true), SIM_OK;
     memmove(s->memory.written + (to - SIM_BASE), s->memory.written + (from - SIM_BASE), bytes);
     if (!memory_is_written(&s->memory, to, bytes)) memory_at(&s->memory, to)->initialised = false;
     return SIM_OK;
@@ -114,7 +120,7 @@ static bool symbol_address(const struct sim_module *m, const char *name, uint64_
 /* Initial values of one variable, addresses in it included. Device memory starts as zero, as the manual says. */
 static bool write_initial(struct sim *s, const struct sim_module *m, const struct placed_var *v, struct err *e) {
     unsigned char *p = s->memory.bytes + (v->address - SIM_BASE);
-    memset(p, 0, v->var->bytes);
+    memory_zero(&s->memory, v->address, v->var->bytes);
     if (v->var->init) memcpy(p, v->var->init, v->var->bytes);
     for (unsigned i = 0; i < v->var->nrelocs; i++) {
         const struct ptx_reloc *r = &v->var->relocs[i];
@@ -166,15 +172,7 @@ void sim_unload(struct sim *s, struct sim_module *m) {
 
 /* Frees and zeroes all but modules' variables, whose bytes are undefined afterwards. */
 static void free_all(struct sim *s) {
-    for (unsigned i = 0; i < s->memory.count; i++) {
-        struct allocation *a = &s->memory.table[i];
-        if (!a->module && !a->aside && a->state == ALLOCATION_LIVE) s->memory.used -= a->size;
-        if (!a->module) a->state = ALLOCATION_FREED;
-    }
-    unsigned kept = 0;
-    for (unsigned i = 0; i < s->memory.count; i++)
-        if (s->memory.table[i].state == ALLOCATION_LIVE) s->memory.table[kept++] = s->memory.table[i];
-    s->memory.count = kept;
+    memory_free_all(&s->memory);
     s->heap_used = 0;
     s->memory.marked = false;
     memory_scrub(&s->memory); /* nothing of one replay is left to be found in the next */

@@ -50,7 +50,7 @@ struct sim_options {
     bool sanitize;               /* memory initialisation, races; bounds are always checked */
     bool hostile_schedule;       /* split warps after divergence as hardware may */
     bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
-    uint64_t memory_limit;       /* device memory in bytes; 0 = 2 GiB */
+    uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
@@ -68,8 +68,10 @@ void sim_free_all(struct sim *s);
 
 /* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN); no host allocation may be placed there, so that a host
  * dereference of a device pointer faults at an address that tells what it was. */
-#define SIM_BASE 0x300000000000ull
-#define SIM_SPAN (64ull << 30)
+#define SIM_BASE         0x2ff800000000ull
+#define SIM_SPAN         (1ull << 40)
+#define SIM_SHARED_BYTES (63ull << 29)              /* from SIM_BASE on: what host and device share */
+#define SIM_DEVICE       (SIM_BASE + (64ull << 29)) /* device memory proper */
 
 enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 
@@ -81,6 +83,10 @@ uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset);
 void sim_unshare(struct sim *s);
+/* Memory for host and device: the pages of a memory file, SIM_SHARED_BYTES from `offset` on, which the host may map at the same
+ * addresses. What a host writes there is not seen, so all of it counts as written. */
+bool sim_back_shared(struct sim *s, int fd, uint64_t offset);
+uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name);
 /* Says that a range has been written, by whoever shares it. */
 enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes);
 enum sim_status sim_free(struct sim *s, uint64_t address); /* 0 is fine */

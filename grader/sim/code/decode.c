@@ -81,7 +81,8 @@ static bool place_vars(struct decoder *d) {
         if (v->is_extern)
             return err_set(d->e, ERR_UNSUPPORTED, "variable `%s` is declared extern and defined nowhere in the program",
                            v->name);
-        u64 at = memory_alloc(m->memory, v->bytes, v->name);
+        u64 at = v->is_managed ? memory_alloc_shared(m->memory, v->bytes, v->name) : 0;
+        if (!at) at = memory_alloc(m->memory, v->bytes, v->name);
         if (!at)
             return err_set(d->e, ERR_LIMIT, "no device memory left for variable `%s` (%llu bytes)", v->name,
                            (unsigned long long)v->bytes);

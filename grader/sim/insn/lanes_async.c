@@ -203,7 +203,8 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
         whole &= target[i] == 1;
     }
     if (whole || o->imm != BULK_OUT) return;
-    x->memory->table[memory_find(x->memory, to, n)].initialised = false;
+    struct allocation *a = &x->memory->table[memory_find(x->memory, to, n)];
+    a->initialised = a->region == MEM_SHARED;
     x->memory->marked = true;
 }
 

@@ -1,12 +1,20 @@
 /* mem.h — device memory: allocations with redzones in one reserved host range, and the shadow beside it.
  *
- * Device address SIM_BASE + n is byte n of `bytes`, a range reserved without cost; pages appear when touched.
+ * Device address SIM_BASE + n is byte n of `bytes`, a range reserved without cost; pages appear when touched. First lies
+ * memory that host and device share (the pages of a memory file), then what the device takes for itself, then device
+ * memory proper, from SIM_DEVICE on.
  * Whether an address may be used is decided by the allocation table alone. The shadow holds a byte for each byte, by value
  * (core/taint.h): bits would need a read-modify-write that two workers could lose. */
 #pragma once
 #include "grader/sim/sim.h"
 
 enum { MEM_ALIGN = 512, MEM_REDZONE = 512, MEM_PAGE = 4096, MEM_SHARES = 32 };
+
+/* Places that were freed are left alone, so that a use after free is found, until so many wait, or so many bytes. */
+enum { MEM_FREED = 1024 };
+#define MEM_FREED_BYTES (256ull << 20)
+
+enum memory_region { MEM_SHARED, MEM_ASIDE, MEM_DEVICE, MEM_REGIONS };
 
 enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED };
 
@@ -16,10 +24,11 @@ struct allocation {
     bool constant;    /* kernels may not write */
     bool module;      /* a module's variable: sim_reset keeps it and restores its value */
     bool watched;     /* the launch at hand may change it: races are looked for (race/watch.c) */
-    bool aside;       /* a device's own: counts for no limit, and lies behind what hosts ask for */
+    uint8_t region;   /* what is not MEM_DEVICE counts for no limit */
     bool pages;       /* it begins a page and has its last one for itself: may be shared with another process */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
     uint32_t serial;  /* order of allocation, for reports */
+    uint32_t freed;   /* order of freeing */
     char name[48];
 };
 
@@ -31,6 +40,15 @@ struct memory {
     uint64_t limit, used, next_serial;
     uint64_t top; /* end of what was ever allocated since the last scrub */
     struct {
+        uint64_t low, high; /* offsets */
+        uint64_t top;       /* end of what was ever allocated */
+        uint64_t at;        /* where the search for a freed place goes on */
+        uint64_t freed_bytes;
+        unsigned nfreed; /* in the table */
+    } regions[MEM_REGIONS];
+    uint32_t next_freed;
+    bool shared; /* the region has a memory file behind it */
+    struct {
         uint64_t start, bytes;
     } shares[MEM_SHARES]; /* ranges that are pages of a memory file */
     unsigned nshares;
@@ -39,6 +57,8 @@ struct memory {
 
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
 void memory_close(struct memory *m);
+/* Puts the pages of a memory file, SIM_SHARED_BYTES from `offset` on, behind the shared region. */
+bool memory_back_shared(struct memory *m, int fd, uint64_t offset);
 /* 0 = does not fit. */
 uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name);
 /* The same in pages of its own. */
@@ -46,19 +66,26 @@ uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name);
 /* What a device takes for itself while kernels run, such as their heap: it moves no allocation that a host asks for
  * before or after, and takes none of its room. */
 uint64_t memory_alloc_aside(struct memory *m, uint64_t bytes, const char *name);
+/* Of what host and device both see; every byte counts as written. 0 without memory_back_shared. */
+uint64_t memory_alloc_shared(struct memory *m, uint64_t bytes, const char *name);
 /* Lets pages of a memory file be the memory of such an allocation; it keeps them until memory_unshare. */
 bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset);
 void memory_unshare(struct memory *m);
 /* Gives back every page: all bytes are zero, but for what is shared. What is allocated stays so. */
 void memory_scrub(struct memory *m);
 enum sim_status memory_free(struct memory *m, uint64_t address);
+/* Frees all but modules' variables and forgets where it was. */
+void memory_free_all(struct memory *m);
+/* Zero bytes; pages are given back where that is less work. */
+void memory_zero(struct memory *m, uint64_t address, uint64_t bytes);
 /* Index of the live allocation that holds the whole range [address, address + bytes), else -1. */
 int memory_find(const struct memory *m, uint64_t address, uint64_t bytes);
 /* Index of the last allocation (of any state) that starts at or before the address, else -1. */
 int memory_near(const struct memory *m, uint64_t address);
 struct allocation *memory_at(struct memory *m, uint64_t address);
-/* Bytes of address space behind SIM_BASE that allocations may lie in. */
+/* Bytes of address space behind SIM_BASE that allocations may lie in; and what those lie in that there are or were. */
 uint64_t memory_span(const struct memory *m);
+uint64_t memory_reach(const struct memory *m);
 void memory_mark(struct memory *m, uint64_t address, uint64_t bytes, bool written);
 bool memory_is_written(const struct memory *m, uint64_t address, uint64_t bytes);
 /* One phrase that says where an address lies: "4 bytes past the end of `out` (4096 bytes)". */

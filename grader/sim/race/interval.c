@@ -11,15 +11,15 @@ static void forget_stamps(struct block *b, const struct launch *l) {
     b->interval = 1;
 }
 
-u32 race_next_tick(struct block *b, const struct launch *l) {
-    if (++b->plane->tick == RACE_TICKS) race_forget_ticks(b->plane, l);
+u32 race_next_tick(struct block *b) {
+    if (++b->plane->tick == RACE_TICKS) race_forget_ticks(b->plane);
     return b->plane->tick;
 }
 
 void race_next_interval(struct block *b, const struct launch *l) {
     if (!l->sanitize) return;
     if (++b->interval == RACE_INTERVALS) forget_stamps(b, l);
-    b->tick = race_next_tick(b, l);
+    b->tick = race_next_tick(b);
 }
 
 static void next_warp_interval(struct block *b, struct warp *w, const struct launch *l) {

@@ -30,7 +30,7 @@ static void observe(struct exec *x, u64 granule) {
     u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
     bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
     if ((wrote && w == me) || (updated && u == me)) race_next_interval(b, x->worker->launch);
-    if ((wrote && w != me) || (updated && u != me)) b->acquired = b->tick = race_next_tick(b, x->worker->launch);
+    if ((wrote && w != me) || (updated && u != me)) b->acquired = b->tick = race_next_tick(b);
 }
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,

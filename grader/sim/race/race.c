@@ -16,15 +16,12 @@
 
 enum { PAGE = 4096, KEPT_TICKS = 64 << 20 /* bytes of a plane that stay in memory */ };
 
-/* A plane of `bytes` for each byte that an address can reach. */
-static size_t plane_bytes(const struct sim *s, size_t bytes) { return memory_span(&s->memory) * bytes; }
-
-static void *plane(const struct sim *s, size_t bytes) {
-    void *p =
-        mmap(NULL, plane_bytes(s, bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-    madvise(p, plane_bytes(s, bytes), MADV_HUGEPAGE); /* they are walked through, not sampled */
-    return p;
+/* A plane of `bytes` for each byte that an allocation reaches. */
+static void *plane(const struct race_plane *p, size_t bytes) {
+    void *at = mmap(NULL, p->reach * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    madvise(at, p->reach * bytes, MADV_HUGEPAGE); /* they are walked through, not sampled */
+    return at;
 }
 
 enum { BY_BLOCK = 4, BY_TICK = 3 };
@@ -36,35 +33,43 @@ static void list(struct race_plane *p, void **by_block[BY_BLOCK], void **by_tick
     memcpy(by_tick, ticks, sizeof ticks);
 }
 
-static bool map_planes(const struct sim *s, struct race_plane *p) {
-    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
-    bool ok = true;
-    *p = (struct race_plane){.tick = 0};
-    list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(s, sizeof(u16))) != NULL;
-    for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(s, sizeof(u32))) != NULL;
-    return ok;
-}
-
-static void unmap_planes(const struct sim *s, struct race_plane *p) {
+static void unmap_planes(struct race_plane *p) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     list(p, by_block, by_tick);
     for (u32 i = 0; i < BY_BLOCK; i++)
-        if (*by_block[i]) munmap(*by_block[i], plane_bytes(s, sizeof(u16)));
+        if (*by_block[i]) munmap(*by_block[i], p->reach * sizeof(u16));
     for (u32 i = 0; i < BY_TICK; i++)
-        if (*by_tick[i]) munmap(*by_tick[i], plane_bytes(s, sizeof(u32)));
+        if (*by_tick[i]) munmap(*by_tick[i], p->reach * sizeof(u32));
+    *p = (struct race_plane){.tick = 0};
+}
+
+static bool map_planes(struct race_plane *p, u64 reach) {
+    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
+    bool ok = true;
+    *p = (struct race_plane){.reach = reach};
+    list(p, by_block, by_tick);
+    for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(p, sizeof(u16))) != NULL;
+    for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(p, sizeof(u32))) != NULL;
+    if (!ok) unmap_planes(p);
+    return ok;
 }
 
 void race_free(struct sim *s) {
-    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(s, &s->planes[i]);
+    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(&s->planes[i]);
     free(s->planes);
 }
 
+/* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between launches nothing is noted that
+ * still counts. */
 static bool grow(struct sim *s, unsigned workers) {
-    if (workers <= s->nplanes) return true;
-    s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
-    for (; s->nplanes < workers; s->nplanes++)
-        if (!map_planes(s, &s->planes[s->nplanes])) return unmap_planes(s, &s->planes[s->nplanes]), false;
+    u64 reach = memory_reach(&s->memory);
+    if (workers > s->nplanes) s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
+    for (; s->nplanes < workers; s->nplanes++) s->planes[s->nplanes] = (struct race_plane){.tick = 0};
+    for (unsigned i = 0; i < workers; i++) {
+        if (s->planes[i].reach >= reach) continue;
+        unmap_planes(&s->planes[i]);
+        if (!map_planes(&s->planes[i], reach)) return false;
+    }
     return true;
 }
 
@@ -111,10 +116,10 @@ void race_close(struct launch *l) {
 }
 
 /* Ticks begin anew: what was noted by tick is forgotten. */
-void race_forget_ticks(struct race_plane *p, const struct launch *l) {
+void race_forget_ticks(struct race_plane *p) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_TICK; i++) madvise(*by_tick[i], plane_bytes(l->sim, sizeof(u32)), MADV_DONTNEED);
+    for (u32 i = 0; i < BY_TICK; i++) madvise(*by_tick[i], p->reach * sizeof(u32), MADV_DONTNEED);
     p->tick = 1;
 }
 

@@ -37,6 +37,7 @@ struct race_plane {
     u16 *write, *read, *update; /* blocks that wrote, that read, that updated by atomics or strong stores */
     u16 *value;                 /* a hash of what was written last */
     u32 *wrote, *was_read, *updated;
+    u64 reach; /* bytes behind SIM_BASE that the planes stand for */
     u32 tick;
     bool updates;               /* the kernel has such: else `update` and `updated` say nothing */
     bool reads;                 /* a read was noted in this launch: else `was_read` says nothing */
@@ -73,7 +74,7 @@ static inline u32 race_stamp(const struct block *b, const struct warp *w) {
 /* interval.c */
 extern const struct race_hooks race_hooks;
 void race_next_interval(struct block *b, const struct launch *l); /* nothing where races are not looked for */
-u32 race_next_tick(struct block *b, const struct launch *l);
+u32 race_next_tick(struct block *b);
 
 /* watch.c: marks the allocations that the launch may change. */
 void race_watch(const struct launch *l);
@@ -83,7 +84,7 @@ bool race_open(struct launch *l);
 void race_report(struct launch *l, struct sim_result *out);
 void race_close(struct launch *l);
 void race_free(struct sim *s);
-void race_forget_ticks(struct race_plane *p, const struct launch *l);
+void race_forget_ticks(struct race_plane *p);
 /* Whether a store leaves the granule as memory, or an earlier lane of the same store, has it. */
 bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 shift,
                           const u8 *memory);

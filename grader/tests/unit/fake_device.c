@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 /* ---- the device: a bump allocator that forgets nothing but what is freed ---- */
 
@@ -220,7 +221,8 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
     f->server = server_open(fake_device(), &o, &e);
     if (!f->server) die("%s", e.text); /* not ck_assert: fuzzers use this too */
     f->window_bytes = o.window_bytes;
-    f->window = mmap(NULL, o.window_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, server_client_window(f->server), 0);
+    f->window = mmap(NULL, SERVER_WINDOW_FILE(o.window_bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
+                     server_client_window(f->server), 0);
     if (f->window == MAP_FAILED) die("no memory for the window");
     if (with_thread && pthread_create(&f->thread, NULL, serve, f)) die("no thread");
 }
@@ -228,7 +230,7 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
 void fixture_close(struct fixture *f) {
     shutdown(server_client_socket(f->server), SHUT_RDWR);
     if (f->thread) pthread_join(f->thread, NULL);
-    munmap(f->window, f->window_bytes);
+    munmap(f->window, SERVER_WINDOW_FILE(f->window_bytes));
     server_close(f->server);
 }
 
@@ -254,6 +256,13 @@ int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, cons
     ck_assert_uint_ge(n, sizeof h + np);
     if (p && np) memcpy(p, in + sizeof h, np);
     return h.status;
+}
+
+void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail) {
+    struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail), .flags = WB_POST};
+    struct iovec parts[] = {{&h, sizeof h}, {(void *)q, nq}, {(void *)tail, ntail}};
+    struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
+    ck_assert_int_ge(sendmsg(server_client_socket(f->server), &m, MSG_NOSIGNAL), 0);
 }
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes) {

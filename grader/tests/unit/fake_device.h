@@ -33,6 +33,9 @@ size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *fram
 int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail, void *p,
                 size_t np);
 
+/* Sends a message that is not answered. */
+void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail);
+#define POST(f, name, q, tail, ntail) fixture_post(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail)
 #define ASK(f, name, q, p) \
     fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), NULL, 0, p, sizeof(struct wb_rep_##name))
 #define ASK_TAIL(f, name, q, p, tail, ntail) \

@@ -20,7 +20,7 @@ static void close_memory(void) { memory_close(&m); }
 
 START_TEST(test_places) {
     uint64_t a = memory_alloc(&m, 100, "a"), b = memory_alloc(&m, 512, "b"), c = memory_alloc(&m, 1, NULL);
-    ck_assert_uint_eq(a, SIM_BASE + 512);
+    ck_assert_uint_eq(a, SIM_DEVICE + 512);
     ck_assert_uint_eq(b, a + 1024); /* 100 + a redzone of 512, to the next multiple of 512 */
     ck_assert_uint_eq(c, b + 1024);
     ck_assert_uint_eq(m.used, 613);
@@ -74,6 +74,38 @@ START_TEST(test_reuse) {
 }
 END_TEST
 
+/* The table and the addresses stay as small as what is alive and the 1024 freed places that wait, whatever came before. */
+START_TEST(test_many_pairs) {
+    uint64_t live = memory_alloc(&m, 1000, "live"), highest = 0;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t a = memory_alloc(&m, 1 + i % 3000, "a"), b = memory_alloc(&m, 5000, "b");
+        ck_assert(a && b && a != b);
+        if (b > highest) highest = b;
+        ck_assert_int_eq(memory_free(&m, a), SIM_OK);
+        ck_assert_int_eq(memory_free(&m, b), SIM_OK);
+    }
+    ck_assert_uint_le(m.count, 2 * MEM_FREED + 1);
+    ck_assert_uint_lt(highest, SIM_DEVICE + 16 * MEM_FREED * 1024); /* at most 6 KiB each, and gaps that do not fit */
+    ck_assert_int_eq(memory_find(&m, live, 1000), 0);
+}
+END_TEST
+
+/* The device's own size: only what is touched costs anything. */
+START_TEST(test_large) {
+    struct memory large;
+    struct err e = {0};
+    ck_assert(memory_open(&large, 141ull << 30, &e));
+    uint64_t a = memory_alloc(&large, 100ull << 30, "a"), b = memory_alloc(&large, 40ull << 30, "b");
+    ck_assert(a && b);
+    ck_assert_uint_eq(memory_alloc(&large, 2ull << 30, "more"), 0);
+    memory_mark(&large, a + (100ull << 30) - 4, 4, true);
+    ck_assert(memory_is_written(&large, a + (100ull << 30) - 4, 4));
+    ck_assert_int_eq(memory_free(&large, a), SIM_OK);
+    ck_assert(memory_alloc(&large, 90ull << 30, "again"));
+    memory_close(&large);
+}
+END_TEST
+
 /* ---- what was written ---- */
 
 START_TEST(test_written) {
@@ -117,7 +149,7 @@ static void expect(uint64_t address, unsigned width, const char *text) {
 }
 
 START_TEST(test_describe) {
-    expect(SIM_BASE + 4096, 4, "far from any allocation");
+    expect(SIM_DEVICE + 4096, 4, "far from any allocation");
     uint64_t a = memory_alloc(&m, 4096, "out"), b = memory_alloc(&m, 64, NULL);
     expect(0, 4, "a null pointer");
     expect(4092, 4, "a null pointer");
@@ -248,6 +280,8 @@ UNIT_SUITE(memory) {
     tcase_add_test(tc, test_places);
     tcase_add_test(tc, test_no_bytes);
     tcase_add_test(tc, test_limit);
+    tcase_add_test(tc, test_many_pairs);
+    tcase_add_test(tc, test_large);
     tcase_add_test(tc, test_free);
     tcase_add_test(tc, test_reuse);
     tcase_add_test(tc, test_written);

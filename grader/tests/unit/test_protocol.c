@@ -4,16 +4,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct fixture f;
 static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
 static void close_all(void) { fixture_close(&f); }
 
 static int write_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
-    return ASK(&f, write, (&(struct wb_req_write){address, pitch, width, rows}), NULL);
+    return ASK(&f, write, (&(struct wb_req_write){address, pitch, width, rows, 0}), NULL);
 }
 static int read_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t rows) {
-    return ASK(&f, read, (&(struct wb_req_read){address, pitch, width, rows}), NULL);
+    return ASK(&f, read, (&(struct wb_req_read){address, pitch, width, rows, 0}), NULL);
 }
 
 START_TEST(test_round_trip) {
@@ -35,6 +36,71 @@ START_TEST(test_rows) {
     ck_assert_mem_eq(f.window, ".ab........cd........ef.", 24);
     ck_assert_int_eq(read_bytes(p + 2, 10, 1, 3), 0);
     ck_assert_mem_eq(f.window, "bdf", 3);
+}
+END_TEST
+
+static int synchronise(void) { return ASK(&f, sync, NULL, NULL); }
+
+/* What is posted is carried out in order, unanswered: a later question has its own answer. */
+START_TEST(test_posted) {
+    uint64_t p = fixture_alloc(&f, 64), add = fixture_kernel(&f, "add"), params[2] = {p, 8};
+    struct wb_req_launch q = {
+        .kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 8, .block_y = 1, .block_z = 1};
+    POST(&f, fill, (&(struct wb_req_fill){p, 64, 64, 1, 'a', 0}), NULL, 0);
+    POST(&f, launch, &q, params, sizeof params);
+    POST(&f, copy, (&(struct wb_req_copy){p + 8, 4, p + 6, 4, 4, 1}), NULL, 0);
+    POST(&f, write, (&(struct wb_req_write){p + 16, 3, 3, 1, 0}), "xyz", 3);
+    POST(&f, launch, &q, params, sizeof params);
+    ck_assert_int_eq(read_bytes(p, 20, 20, 1), 0);
+    ck_assert_mem_eq(f.window, "ccccccccbbaaaaaaxyza", 20);
+    ck_assert_uint_eq(f.launched, 2);
+    const struct wb_progress *far = (const void *)(f.window + f.window_bytes);
+    ck_assert_int_eq(synchronise(), 0);
+    for (int i = 0; i < 1000 && far->done != f.seq; i++) usleep(1000); /* told after the answer */
+    ck_assert_uint_eq(far->done, f.seq);
+}
+END_TEST
+
+/* The first error of what was posted is the next synchronisation's answer, once. */
+START_TEST(test_posted_wrong) {
+    uint64_t p = fixture_alloc(&f, 16);
+    POST(&f, fill, (&(struct wb_req_fill){p, 17, 17, 1, 'a', 0}), NULL, 0);
+    POST(&f, free, (&(struct wb_req_free){p}), NULL, 0);
+    POST(&f, free, (&(struct wb_req_free){p + 1}), NULL, 0);
+    ck_assert_int_eq(write_bytes(p, 1, 1, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(synchronise(), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(synchronise(), 0);
+}
+END_TEST
+
+/* A tail must be as long as the rows that it stands for. */
+START_TEST(test_tail_of_rows) {
+    uint64_t p = fixture_alloc(&f, 64);
+    static const char bytes[40] = "0123456789";
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 8), 0);
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 7),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 9),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(read_bytes(p, 4, 4, 1), 0);
+    ck_assert_mem_eq(f.window, "0123", 4);
+}
+END_TEST
+
+/* Only what the table says may be posted; events have bounds; a device of no simulator shares nothing. */
+START_TEST(test_post_of_questions) {
+    struct wb_rep_event_time t;
+    struct wb_rep_alloc_shared shared;
+    ck_assert_int_eq(ASK(&f, event, &(struct wb_req_event){.event = WB_EVENTS}, NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, event_time, &(struct wb_req_event_time){.event = UINT32_MAX}, &t),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, event_time, &(struct wb_req_event_time){.event = 7}, &t), 0);
+    ck_assert_uint_eq(t.time_ns, 0);
+    ck_assert_int_ne(ASK(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &shared), 0);
+    POST(&f, alloc, (&(struct wb_req_alloc){4}), NULL, 0);
+    pthread_join(f.thread, NULL);
+    f.thread = 0;
+    ck_assert_int_eq(f.end, SERVER_CLOSED);
 }
 END_TEST
 
@@ -63,6 +129,10 @@ START_TEST(test_window) {
     ck_assert_int_eq(write_bytes(p, 65536, 65536, 1), 0);
     ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65535}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65536}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 2, 2, 1, 65535}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 1, 1, 1, UINT64_MAX}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL), WB_cudaErrorMemoryAllocation);
@@ -207,6 +277,10 @@ UNIT_SUITE(protocol) {
     tcase_add_test(tc, test_rows);
     tcase_add_test(tc, test_ranges);
     tcase_add_test(tc, test_window);
+    tcase_add_test(tc, test_posted);
+    tcase_add_test(tc, test_posted_wrong);
+    tcase_add_test(tc, test_tail_of_rows);
+    tcase_add_test(tc, test_post_of_questions);
     tcase_add_test(tc, test_handles);
     tcase_add_test(tc, test_parameters);
     tcase_add_test(tc, test_dynamic_shared);

@@ -134,7 +134,7 @@ static void good_entry(const struct wb_arg *args) {
     ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){temporary, 32, in, 32, 32, 1}), NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, temporary, 32), 0);
     memcpy(f.window, "host", 4);
-    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){temporary, 4, 4, 1}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){temporary, 4, 4, 1, 0}), NULL), 0);
     memset(f.window, '!', 4); /* too late to matter */
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, v, 1), 0);
     ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL), 0);
@@ -197,13 +197,13 @@ static int statuses[8];
 
 static void forbidden_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
-    struct wb_rep_alloc_managed m;
-    statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1}), NULL);
-    statuses[1] = ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1}), NULL); /* a symbol */
-    statuses[2] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1}), NULL);
-    statuses[3] = ASK(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1}), NULL);
+    struct wb_rep_alloc_shared m;
+    statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
+    statuses[1] = ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1, 0}), NULL); /* a symbol */
+    statuses[2] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
+    statuses[3] = ASK(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1, 0}), NULL);
     statuses[4] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
-    statuses[5] = ASK(&f, alloc_managed, &(struct wb_req_alloc_managed){4}, &m);
+    statuses[5] = ASK(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &m);
     struct wb_rep_hello h;
     statuses[6] = ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
     statuses[7] = fixture_launch(&f, host.add, 32, out, 32);
@@ -249,7 +249,7 @@ static void flooding_entry(const struct wb_arg *args) {
     uint64_t t = fixture_alloc(&f, 4096);
     (void)args;
     for (int i = 0; i < 10; i++)
-        if (ASK(&f, write, (&(struct wb_req_write){t, 4096, 4096, 1}), NULL)) return;
+        if (ASK(&f, write, (&(struct wb_req_write){t, 4096, 4096, 1, 0}), NULL)) return;
 }
 static void endless_entry(const struct wb_arg *args) {
     while (fixture_launch(&f, host.add, 32, args[0].value, 1) == 0) {}

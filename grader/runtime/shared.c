@@ -1,0 +1,92 @@
+/* shared.c — memory that host and device share, and what happens when the host touches a device address.
+ *
+ * Theory of operation. The address range of the device is reserved in this process, without access. Its first part is
+ * mapped from the same memory file as in the device server: managed and pinned memory has one address on both sides, and
+ * the same pages. What of it is allocated is made accessible; nothing is ever copied.
+ *
+ * Any other touch of a device address is the classic mistake, and ends the program with a message that says so. */
+#include "grader/runtime/runtime.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct sigaction previous;
+static uint64_t base, span;
+
+static const uint64_t page = 4096;
+
+/* ---- faults ---- */
+
+static void say(const char *text, uint64_t address, const char *rest) {
+    char line[256];
+    int n = snprintf(line, sizeof line, "warpbook: %s0x%llx%s\n", text, (unsigned long long)address, rest);
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context) {
+    (void)context;
+    uint64_t address = (uint64_t)info->si_addr;
+    if (address >= base && address - base < span)
+        say("host code dereferenced device address ", address, ": copy the data with cudaMemcpy");
+    /* Back to whoever was there before, and let the instruction fault again. */
+    sigaction(signal_number, &previous, NULL);
+}
+
+/* Called once, when the device is known. Where address space is too tight for the reservation, faults still
+ * come: nothing else is mapped there. */
+void wb_reserve(const struct wb_session *s) {
+    base = s->base;
+    span = s->span;
+    void *p =
+        mmap((void *)base, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED && p != (void *)base) munmap(p, span);
+    else if (p != MAP_FAILED && s->shared_bytes)
+        mmap(p, s->shared_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, s->shared_fd, (off_t)s->shared_offset);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGSEGV, &action, &previous);
+}
+
+/* ---- allocations ---- */
+
+/* Allocations have pages of their own; a variable's first bytes may share one with another's last. */
+static bool protect(uint64_t address, uint64_t bytes, int protection) {
+    uint64_t start = address & ~(page - 1), end = (address + bytes + page - 1) & ~(page - 1);
+    return !mprotect((void *)start, end - start, protection);
+}
+
+int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsigned flags) {
+    const struct wb_session *s;
+    int error;
+    if (!wb_device(&error) || !(s = wb_session(&error))) return error; /* reserves the addresses */
+    if (address - s->base >= s->shared_bytes) return cudaErrorNotSupported;
+    return protect(address, bytes, PROT_READ | PROT_WRITE) && wb_range_add(address, bytes, kind, flags)
+               ? 0
+               : cudaErrorMemoryAllocation;
+}
+
+int wb_shared_alloc(void **out, size_t bytes, enum wb_memory kind, unsigned flags) {
+    struct wb_rep_alloc_shared p;
+    struct wb_req_alloc_shared q = {.bytes = bytes, .managed = kind == WB_MEMORY_MANAGED};
+    int error;
+    *out = NULL;
+    if (!wb_device(&error)) return error;
+    error = wb_ask(alloc_shared, &q, &p);
+    if (!error) error = wb_shared_open(p.address, bytes, kind, flags);
+    if (!error) *out = (void *)p.address;
+    return error;
+}
+
+/* The device is done with it first, as on a GPU. */
+int wb_shared_free(void *p) {
+    struct wb_range r;
+    if (!wb_range_find(p, &r) || r.start != (uint64_t)p) return cudaErrorInvalidValue;
+    int error = wb_sync();
+    protect(r.start, r.bytes, PROT_NONE);
+    wb_range_remove(r.start);
+    int freed = wb_ask(free, &((struct wb_req_free){r.start}), NULL);
+    return error ? error : freed;
+}
