@@ -23,6 +23,7 @@ struct decoder {
     const struct ptx_func *f;
     struct code *c;
     const struct ptx_insn *in; /* being decoded */
+    u32 loc;                   /* the last place with a line: what has none belongs to it */
     ref *regs;                 /* by PTX register */
     u32 *reads;                /* how often each register is read */
     u32 *stored;               /* as what a store puts into memory */

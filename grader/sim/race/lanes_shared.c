@@ -72,15 +72,27 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
     const u32 *dim = x->worker->launch->request->block;
     u64 offset = granule << x->worker->launch->shared_shift;
     u32 thread = race_stamp_thread(theirs), kind = stamp_kind(theirs);
-    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE,
-         i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
-    char who[64] = "other threads", where[128];
-    if (thread != x->warp->index * 32 + lane)
+    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE || kind == RACE_WRITE_ATOMIC,
+         i_read = t->access == RACE_READ || t->access == RACE_OBSERVE || t->access == RACE_PEEK;
+    bool own = thread == x->warp->index * 32 + lane;
+    char who[64] = "other threads", where[128], at[32];
+    struct race_wanted w = {
+        offset, (u32)x->block->linear, own ? -1 : (int)thread / 32, own ? -1 : (int)thread % 32, true, they_wrote};
+    if (!own)
         snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1],
                  thread / dim[0] / dim[1], one ? "" : " and others");
-    place_shared(x->worker->launch, offset, where, sizeof where);
-    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s with no barrier between",
-               i_read ? "reads" : "writes", where, who, they_wrote ? "wrote" : "read");
+    place_element(x->worker->launch, offset, x->mems[t->o->aux].width, where, sizeof where);
+    race_past_line(x, &w, at, sizeof at);
+    x->worker->launch->raced_shared = true;
+    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s%s, with no barrier between",
+               i_read                     ? "reads"
+               : t->access == RACE_UPDATE ? "updates"
+                                          : "writes",
+               where, who,
+               !they_wrote                                            ? "read"
+               : kind >= RACE_ATOMIC_ONE && kind != RACE_WRITE_ATOMIC ? "updated"
+                                                                      : "wrote",
+               at);
 }
 
 /* The thread of the stamp is a lane that runs in step with this one. */
@@ -191,6 +203,10 @@ void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, 
     struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
     bool words =
         m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE && access != RACE_PEEK;
+    s32 low = m ? m->low : 0, high = m ? m->high : 0;
+    ACTIVE(m ? 0 : mask) low = rel[l] < low ? rel[l] : low, high = rel[l] > high ? rel[l] : high;
+    race_remember(x, o, x->mems[o->aux].stat + (x->mems[o->aux].space == SPACE_GENERIC), true, base + (u64)(s64)low,
+                  base + (u64)(s64)high + span, mask, access);
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
     if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);

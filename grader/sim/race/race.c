@@ -56,15 +56,17 @@ static void unmap_planes(const struct sim *s, struct race_plane *p) {
 }
 
 void race_free(struct sim *s) {
-    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(s, &s->planes[i]);
+    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(s, &s->planes[i]), free(s->planes[i].past);
     free(s->planes);
 }
 
 static bool grow(struct sim *s, unsigned workers) {
     if (workers <= s->nplanes) return true;
     s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
-    for (; s->nplanes < workers; s->nplanes++)
+    for (; s->nplanes < workers; s->nplanes++) {
         if (!map_planes(s, &s->planes[s->nplanes])) return unmap_planes(s, &s->planes[s->nplanes]), false;
+        s->planes[s->nplanes].past = race_past_new();
+    }
     return true;
 }
 
@@ -76,7 +78,7 @@ bool race_open(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
         l->workers[i].launch_tick = p->tick;
-        p->raced = 0;
+        p->raced = p->npast = 0;
         p->reads = false;
         p->updates = l->code->updates_global;
         p->range = (struct race_range){UINT64_MAX, 0};
@@ -307,23 +309,54 @@ static int earlier_lane(const struct touch *t, u32 lane) {
 
 static bool clashes(u32 note, u32 mine) { return note != mine && note / RACE_TICK == mine / RACE_TICK; }
 
+/* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
+void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
+                         char *out, size_t size) {
+    const struct launch *l = x->worker->launch;
+    const u32 *grid = l->request->grid;
+    u32 op = 0, line;
+    int lane = -1;
+    char who[64], block[64] = "", at[32] = "";
+    bool found = race_past_find(x, w, &op, &lane);
+    if (found && (line = place_line(l, op))) snprintf(at, sizeof at, " in line %u", line);
+    if (w->block != (u32)x->block->linear)
+        snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0], w->block / grid[0] % grid[1],
+                 w->block / grid[0] / grid[1]);
+    if (found && lane >= 0 && w->warp >= 0) {
+        place_thread(l, (u32)w->warp * 32 + (u32)lane, who, sizeof who);
+        snprintf(out, size, "thread %s%s %s%s", who, block, did, at);
+    } else snprintf(out, size, "%s %s%s", otherwise, did, at);
+}
+
+void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size) {
+    memory_describe_element(x->memory, address, x->mems[t->o->aux].width, out, size);
+}
+
 static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb, u32 note,
                          const char *did) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
-    char where[256], who[64] = "other warps of the block";
-    memory_describe(x->memory, address, 1, where, sizeof where);
-    if (!(note & RACE_MANY_WARPS)) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address, "%s memory %s, which %s %s with no barrier between", verb,
-               where, who, did);
+    bool many = note & RACE_MANY_WARPS;
+    struct race_wanted w = {granule << x->worker->launch->global_shift,
+                            (u32)x->block->linear,
+                            many ? -1 : (int)(note % RACE_MANY_WARPS),
+                            -1,
+                            false,
+                            strcmp(did, "read") != 0};
+    char where[256], who[64] = "other warps of the block", other[160];
+    race_describe_place(x, t, address, where, sizeof where);
+    if (!many) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
+    race_describe_other(x, &w, who, did, other, sizeof other);
+    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address, "%s %s, which %s, with no barrier between", verb, where,
+               other);
 }
 
 static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 other, u64 granule) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     const u32 *id = (const u32 *)x->warp->specials;
     char where[256];
-    memory_describe(x->memory, address, 1, where, sizeof where);
+    race_describe_place(x, t, address, where, sizeof where);
     core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
-               "writes memory %s, where thread (%u,%u,%u) writes another value at the same time", where, id[other],
+               "writes %s, where thread (%u,%u,%u) writes another value at the same time", where, id[other],
                id[32 + other], id[64 + other]);
 }
 
