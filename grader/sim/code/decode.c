@@ -363,9 +363,11 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     d->in = NULL;
     bool ok = lay_out_vars(d, shared_at);
     d->arrays = ok ? decode_roots_arrays(d) : NULL;
+    d->roots = ok ? decode_roots_params(d) : NULL;
     ok = ok && emit_body(d, places);
     free(d->arrays);
-    d->arrays = NULL;
+    free(d->roots);
+    d->arrays = d->roots = NULL;
     if (ok && d->frame > MOST_FRAME) ok = err_set(d->e, ERR_LIMIT, "`%s` has too many registers", d->f->name);
     if (ok) patch_branches(d, places, first_table);
     if (ok) decode_find_unassigned(d);

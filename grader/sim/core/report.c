@@ -137,7 +137,7 @@ void core_collect_reports(struct launch *l, struct sim_result *out) {
         out->fault = l->workers[i].fault;
     }
     for (u32 kind = 1; kind < SIM_FAULT_KINDS; kind++) merge_kind(l, kind, out);
-    if (l->raced_shared) drop_consequence(out), taint_explain(l->sim, l->number);
+    if (atomic_load(&l->raced_shared)) drop_consequence(out), taint_explain(l->sim, l->number);
     if (over == SIM_FAULT_NONE || out->fault != SIM_FAULT_NONE) return;
     out->fault = over;
     report_over(l, over, out);

@@ -225,6 +225,18 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
     }
 }
 
+void memory_describe_from(const struct memory *m, int i, uint64_t address, unsigned width, char *out, size_t size) {
+    const struct allocation *a = &m->table[i];
+    uint64_t offset = address - SIM_BASE;
+    char name[128];
+    describe_name(a, name, sizeof name);
+    if (offset < a->start)
+        snprintf(out, size, "%llu bytes before the start of %s", (unsigned long long)(a->start - offset), name);
+    else if (offset < a->start + a->size && offset + width > a->start + a->size)
+        snprintf(out, size, "across the end of %s", name);
+    else snprintf(out, size, "%llu bytes past the end of %s", (unsigned long long)(offset - a->start - a->size), name);
+}
+
 void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size) {
     char name[128], where[256];
     int i = memory_find(m, address, width);

@@ -69,30 +69,29 @@ static inline u32 join_atomic(u32 old, u32 mine) {
 }
 
 static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
-    const u32 *dim = x->worker->launch->request->block;
-    u64 offset = granule << x->worker->launch->shared_shift;
+    const struct launch *l = x->worker->launch;
+    u64 offset = granule << l->shared_shift;
     u32 thread = race_stamp_thread(theirs), kind = stamp_kind(theirs);
-    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE || kind == RACE_WRITE_ATOMIC,
-         i_read = t->access == RACE_READ || t->access == RACE_OBSERVE || t->access == RACE_PEEK;
-    bool own = thread == x->warp->index * 32 + lane;
-    char who[64] = "other threads", where[128], at[32];
+    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE || kind == RACE_WRITE_ATOMIC;
+    bool atomics = kind >= RACE_ATOMIC_ONE && kind != RACE_WRITE_ATOMIC, own = thread == x->warp->index * 32 + lane;
+    const char *did = !they_wrote ? "read" : atomics ? "updated" : "wrote";
+    bool any_lane =
+        own || kind == RACE_WRITE_ATOMIC; /* the stamp has the last one, which may not be the one that wrote */
     struct race_wanted w = {
-        offset, (u32)x->block->linear, own ? -1 : (int)thread / 32, own ? -1 : (int)thread % 32, true, they_wrote};
-    if (!own)
-        snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1],
-                 thread / dim[0] / dim[1], one ? "" : " and others");
-    place_element(x->worker->launch, offset, x->mems[t->o->aux].width, where, sizeof where);
-    race_past_line(x, &w, at, sizeof at);
-    x->worker->launch->raced_shared = true;
-    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s%s, with no barrier between",
-               i_read                     ? "reads"
+        offset, (u32)x->block->linear, own ? -1 : (int)thread / 32, any_lane ? -1 : (int)thread % 32,
+        true,   race_did(did)};
+    char who[64] = "other threads", name[32], where[128], other[160];
+    place_thread(l, thread, name, sizeof name);
+    if (!own) snprintf(who, sizeof who, "thread %s%s", name, one ? "" : " and others");
+    if (one || own) race_describe_other(x, &w, who, did, other, sizeof other);
+    else race_describe_many(x, &w, who, did, other, sizeof other);
+    place_element(l, offset, x->mems[t->o->aux].width, where, sizeof where);
+    atomic_store(&x->worker->launch->raced_shared, true);
+    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s, with no barrier between",
+               t->access == RACE_WRITE    ? "writes"
                : t->access == RACE_UPDATE ? "updates"
-                                          : "writes",
-               where, who,
-               !they_wrote                                            ? "read"
-               : kind >= RACE_ATOMIC_ONE && kind != RACE_WRITE_ATOMIC ? "updated"
-                                                                      : "wrote",
-               at);
+                                          : "reads",
+               where, other);
 }
 
 /* The thread of the stamp is a lane that runs in step with this one. */

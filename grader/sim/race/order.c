@@ -12,7 +12,6 @@
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* A note of block and time: by another block since this one was last handed something, or by another warp of
  * this one since its last barrier. */
@@ -46,7 +45,7 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
                             many ? -1 : (int)(stamp % RACE_MANY_WARPS),
                             -1,
                             false,
-                            strcmp(did, "read") != 0};
+                            race_did(did)};
     char where[256], who[64], other[160];
     race_describe_place(x, t, address, where, sizeof where);
     if (!inside) race_block_name(x->worker->launch, block, who, sizeof who);

@@ -4,9 +4,7 @@
  * one entry for each execution of a memory instruction, and a race that is found looks there, the latest first. An entry has
  * the range of all lanes; where the instruction still has the pattern of that execution, the lane is found as well. */
 #include "grader/sim/race/race.h"
-#include "grader/sim/core/place.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct race_past *race_past_new(void) {
@@ -33,7 +31,7 @@ bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, 
     u32 least = p->npast > RACE_PAST ? p->npast - RACE_PAST : 0;
     for (u32 i = p->npast; i-- > least;) {
         const struct race_past *e = &p->past[i % RACE_PAST];
-        if (i + 1 == p->npast || e->shared != w->shared || e->wrote != w->wrote || e->block != w->block) continue;
+        if (i + 1 == p->npast || e->shared != w->shared || e->did != w->did || e->block != w->block) continue;
         if (w->warp >= 0 && e->warp != (u32)w->warp) continue;
         if (w->lane >= 0 && !(e->mask >> w->lane & 1)) continue;
         int l = lane_of(x, e, w->address);
@@ -43,13 +41,4 @@ bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, 
         return true;
     }
     return false;
-}
-
-void race_past_line(const struct exec *x, const struct race_wanted *w, char *out, size_t size) {
-    u32 op = 0;
-    int lane;
-    out[0] = 0;
-    if (!race_past_find(x, w, &op, &lane)) return;
-    u32 line = place_line(x->worker->launch, op);
-    if (line) snprintf(out, size, " in line %u", line);
 }

@@ -12,6 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static const char peek_text[] =
+    "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm here, "
+    "since an atomic then checks it again; to be sure that the compiler reads each time, load it by volatile, __ldcg() "
+    "or "
+    "cuda::atomic_ref";
+
 /* ---- planes ---- */
 
 enum { PAGE = 4096, KEPT_TICKS = 64 << 20 /* bytes of a plane that stay in memory */ };
@@ -198,6 +204,14 @@ static struct race_range stored_range(const struct launch *l) {
     return all;
 }
 
+/* Of an element, by an instruction that stored or updated there. */
+static u32 width_of(const struct launch *l, u64 offset) {
+    for (u32 s = 0; s < l->module->nstats; s++)
+        if (l->module->stat_owners[s].verb != MEM_LOAD && touches(l, s, offset))
+            return l->module->mems[l->module->ops[l->module->stat_owners[s].op].aux].width;
+    return 0;
+}
+
 static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
     for (u32 s = 0; s < l->module->nstats; s++)
         if (l->module->stat_owners[s].verb == verb && touches(l, s, offset))
@@ -245,19 +259,54 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
                              .file = "",
                              .address = SIM_BASE + offset};
     set_line(l, w && store ? store : red ? red : store, r);
-    memory_describe(&l->sim->memory, SIM_BASE + offset, 1, where, sizeof where);
+    memory_describe_element(&l->sim->memory, SIM_BASE + offset, width_of(l, offset), where, sizeof where);
     add_part(l, w, "written by", NULL, &text);
     add_part(l, updaters(l, granule), "updated by atomics of", w ? red : NULL, &text);
     add_part(l, readers(l, granule), "read by", load, &text);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: memory %s%s, in no order", line, r->kernel, where,
-             buf_str(&text));
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s, in no order", line, r->kernel, where, buf_str(&text));
     buf_free(&text);
+}
+
+/* A load that an atomic checks again, of what several blocks updated. */
+static bool peeked(const struct launch *l, u32 stat) {
+    enum { MOST = 1 << 20 /* granules looked at */ };
+    const struct stat_owner *owner = &l->module->stat_owners[stat];
+    if (owner->verb != MEM_LOAD || owner->space != SPACE_GLOBAL) return false;
+    if (!l->module->mems[l->module->ops[owner->op].aux].rechecked) return false;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        const struct race_range *t = &l->workers[i].plane->touched[stat];
+        u64 first = t->low >> l->global_shift, end = t->low < t->high ? ((t->high - 1) >> l->global_shift) + 1 : first;
+        for (u64 g = first; g < end && g - first < MOST; g++)
+            if (updaters(l, g) == RACE_MANY_BLOCKS) return true;
+    }
+    return false;
+}
+
+static void note_peeks(struct launch *l, struct sim_result *out) {
+    for (u32 s = 0; s < l->module->nstats; s++) {
+        if (!peeked(l, s)) continue;
+        struct sim_report *r = &out->reports[out->nreports++];
+        *r = (struct sim_report){.fault = SIM_NOTE_PEEK, .count = 1, .kernel = l->code->name, .file = ""};
+        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc), r);
+        const char *slash = strrchr(r->file, '/');
+        snprintf(r->text, sizeof r->text, "%.120s:%u: kernel `%.120s` %s", slash ? slash + 1 : r->file, r->line,
+                 r->kernel, peek_text);
+        return;
+    }
+}
+
+static bool has_report(const struct sim_result *out, enum sim_fault f) {
+    for (u32 i = 0; i < out->nreports; i++)
+        if (out->reports[i].fault == f) return true;
+    return false;
 }
 
 void race_report(struct launch *l, struct sim_result *out) {
     bool within = false;
+    bool apart = l->races_global && !l->races_in_turn && l->code->updates_global;
+    if (apart && !has_report(out, SIM_NOTE_PEEK)) note_peeks(l, out);
     if (!l->races_global || l->races_in_turn || l->nblocks < 2 || out->fault != SIM_FAULT_NONE) return;
     for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].plane->raced != 0;
     if (!within && l->nworkers < 2) return;
@@ -309,6 +358,10 @@ static int earlier_lane(const struct touch *t, u32 lane) {
 
 static bool clashes(u32 note, u32 mine) { return note != mine && note / RACE_TICK == mine / RACE_TICK; }
 
+u8 race_did(const char *did) {
+    return !strcmp(did, "read") ? PAST_READ : !strcmp(did, "wrote") ? PAST_WRITE : PAST_UPDATE;
+}
+
 /* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
 void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
                          char *out, size_t size) {
@@ -326,6 +379,15 @@ void race_describe_other(const struct exec *x, const struct race_wanted *w, cons
         place_thread(l, (u32)w->warp * 32 + (u32)lane, who, sizeof who);
         snprintf(out, size, "thread %s%s %s%s", who, block, did, at);
     } else snprintf(out, size, "%s %s%s", otherwise, did, at);
+}
+
+void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
+                        size_t size) {
+    u32 op = 0;
+    int lane;
+    u32 line = race_past_find(x, w, &op, &lane) ? place_line(x->worker->launch, op) : 0;
+    if (line) snprintf(out, size, "%s %s in line %u", who, did, line);
+    else snprintf(out, size, "%s %s", who, did);
 }
 
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size) {
@@ -361,11 +423,7 @@ static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 ot
 }
 
 void race_note_peek(struct exec *x, const struct touch *t, u32 lane) {
-    core_fault(
-        x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane],
-        "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm "
-        "here, since an atomic then checks it again; to be sure that the compiler reads each time, load it by "
-        "volatile, __ldcg() or cuda::atomic_ref");
+    core_fault(x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane], "%s", peek_text);
 }
 
 static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb) {

@@ -30,9 +30,11 @@ enum {
 struct race_past {
     u64 low, high; /* offsets in shared memory, or from SIM_BASE */
     u32 op, stat, mask, block, warp;
-    bool shared, wrote;
+    bool shared;
+    u8 did; /* PAST_… */
 };
 enum { RACE_PAST = 1 << 13 };
+enum { PAST_READ, PAST_WRITE, PAST_UPDATE };
 
 struct race_range {
     u64 low, high;
@@ -83,9 +85,11 @@ static inline u32 race_stamp(const struct block *b, const struct warp *w) {
 static inline void race_remember(struct exec *x, const struct op *o, u32 stat, bool shared, u64 low, u64 high, u32 mask,
                                  enum race_access access) {
     struct race_plane *p = x->worker->plane;
-    bool wrote = access == RACE_WRITE || access == RACE_UPDATE || access == RACE_EXCHANGE;
+    u8 did = access == RACE_WRITE                               ? PAST_WRITE
+             : access == RACE_UPDATE || access == RACE_EXCHANGE ? PAST_UPDATE
+                                                                : PAST_READ;
     p->past[p->npast++ % RACE_PAST] = (struct race_past){
-        low, high, (u32)(o - x->worker->launch->ops), stat, mask, (u32)x->block->linear, x->warp->index, shared, wrote};
+        low, high, (u32)(o - x->worker->launch->ops), stat, mask, (u32)x->block->linear, x->warp->index, shared, did};
 }
 
 /* past.c: the last access of that kind to an address, before the one at hand. -1: any warp, any lane. */
@@ -93,13 +97,12 @@ struct race_wanted {
     u64 address;
     u32 block;
     int warp, lane;
-    bool shared, wrote;
+    bool shared;
+    u8 did;
 };
 struct race_past *race_past_new(void);
 /* `lane`: -1 where it is not known. */
 bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, int *lane);
-/* " in line 7", or nothing. */
-void race_past_line(const struct exec *x, const struct race_wanted *w, char *out, size_t size);
 
 /* interval.c */
 extern const struct race_hooks race_hooks;
@@ -129,9 +132,13 @@ void race_block_name(const struct launch *l, u16 note, char *out, size_t size);
 
 /* A plain read beside atomics of others, which an atomic of its own checks again: no fault. */
 void race_note_peek(struct exec *x, const struct touch *t, u32 lane);
+u8 race_did(const char *did); /* "read", "wrote", "updated" */
 /* "thread (3,0,0) of block (1,0,0) wrote in line 7"; `otherwise`: who, where the thread is not known. */
 void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
                          char *out, size_t size);
+/* The same of several, of whom `who` names one. */
+void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
+                        size_t size);
 /* "element 63 of `p` (1024 bytes)" */
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size);
 /* order.c: an access, or an atomic of one lane whose result is used. */
