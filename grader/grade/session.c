@@ -175,9 +175,13 @@ static void read_back(struct session *s) {
 }
 
 static void tell_note(const struct sim_report *r, struct buf *out) {
-    buf_printf(out, "%s: %s", sim_fault_name(r->fault), r->text);
+    struct buf text = {0};
+    buf_puts(&text, r->text);
+    text_demangle(&text);
+    buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));
     if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
     buf_puts(out, "\n");
+    buf_free(&text);
 }
 
 /* Of what was found, what is no fault: once for a submission; those that explain a result are for a wrong one. */

@@ -82,20 +82,24 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(), report_ink(s, INK_NONE));
 }
 
+static void one_case(const struct case_result *c, const struct report_style *s, unsigned *shown, struct buf *out) {
+    if ((*shown)++ == FAILURES_IN_FULL) buf_puts(out, "    also:\n");
+    buf_printf(out, "    %s%-4s%s %s\n", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
+               report_ink(s, INK_NONE), c->name);
+    if (*shown <= FAILURES_IN_FULL) verbatim(c->message, 9, out);
+}
+
+/* First those that have the verdict of the whole: a misaligned access before wrong elements. */
 static void cases(const struct result *r, const struct report_style *s, struct buf *out) {
     unsigned passed = 0, shown = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
     buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
                passed, r->ncases, report_ink(s, INK_NONE));
-    for (unsigned i = 0; i < r->ncases; i++) {
-        const struct case_result *c = &r->cases[i];
-        if (c->verdict == V_AC) continue;
-        if (shown++ == FAILURES_IN_FULL) buf_puts(out, "    also:\n");
-        buf_printf(out, "    %s%-4s%s %s\n", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
-                   report_ink(s, INK_NONE), c->name);
-        if (shown <= FAILURES_IN_FULL) verbatim(c->message, 9, out);
-    }
+    for (unsigned i = 0; i < r->ncases; i++)
+        if (r->cases[i].verdict != V_AC && r->cases[i].verdict == r->verdict) one_case(&r->cases[i], s, &shown, out);
+    for (unsigned i = 0; i < r->ncases; i++)
+        if (r->cases[i].verdict != V_AC && r->cases[i].verdict != r->verdict) one_case(&r->cases[i], s, &shown, out);
 }
 
 static void value(const struct technique_result *t, struct buf *out) {

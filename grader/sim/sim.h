@@ -186,6 +186,7 @@ struct sim_report {
     uint32_t line;
     uint32_t block[3], thread[3];
     uint64_t address;
+    bool of_shared; /* of shared memory */
     char text[768]; /* one sentence with all of the above: "4 bytes past the end of `out` (4096 bytes)…" */
 };
 

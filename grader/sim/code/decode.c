@@ -338,6 +338,13 @@ static void bind(struct sim_module *m, u32 first) {
     }
 }
 
+/* Of the first instruction that has a line. */
+static u32 first_place(const struct decoder *d) {
+    for (unsigned i = 0; i < d->f->ninsns; i++)
+        if (d->m->ptx->locs[d->f->insns[i].loc].line) return d->f->insns[i].loc;
+    return 0;
+}
+
 static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     const struct ptx_func *f = c->func;
     d->f = f;
@@ -352,13 +359,16 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     for (unsigned i = 0; i < f->nregs; i++) d->regs[i] = decode_slot_new(d, decode_reg_bytes(f->regs[i].type));
     c->block_bytes = B_SLOTS * SLOT_BYTES;
     c->first_op = d->m->nops;
+    d->loc = first_place(d);
     u32 *places = xcalloc(f->ninsns + 1, sizeof *places), first_table = d->m->ntables, saved = d->nshareds;
     d->in = NULL;
     bool ok = lay_out_vars(d, shared_at);
     d->arrays = ok ? decode_roots_arrays(d) : NULL;
+    d->roots = ok ? decode_roots_params(d) : NULL;
     ok = ok && emit_body(d, places);
     free(d->arrays);
-    d->arrays = NULL;
+    free(d->roots);
+    d->arrays = d->roots = NULL;
     if (ok && d->frame > MOST_FRAME) ok = err_set(d->e, ERR_LIMIT, "`%s` has too many registers", d->f->name);
     if (ok) patch_branches(d, places, first_table);
     if (ok) decode_find_unassigned(d);

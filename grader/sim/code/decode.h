@@ -23,6 +23,7 @@ struct decoder {
     const struct ptx_func *f;
     struct code *c;
     const struct ptx_insn *in; /* being decoded */
+    u32 loc;                   /* the last place with a line: what has none belongs to it */
     ref *regs;                 /* by PTX register */
     u32 *reads;                /* how often each register is read */
     u32 *stored;               /* as what a store puts into memory */
@@ -33,6 +34,7 @@ struct decoder {
     ref carry; /* the carry flag's mask; REF_NONE until an instruction needs it */
     struct var_place *locals, *shareds;
     u32 nlocals, nshareds;
+    u64 *roots;  /* by register of an entry, the parameters that it is made from; NULL = not known */
     u64 *arrays; /* by register, the arrays in shared memory that it is made from; NULL = not known */
     struct const_map *consts;
     struct err *e;
@@ -109,6 +111,9 @@ void decode_merge_memory(struct decoder *d);
 void decode_find_rechecked(struct decoder *d);
 /* The set of what the entry just decoded may change, ROOT_… (roots.c). */
 u64 decode_roots_changed(const struct decoder *d);
+/* roots.c: decoder.roots, to be freed, and what an address is made from. */
+u64 *decode_roots_params(const struct decoder *d);
+u64 decode_roots_of(const struct decoder *d, const struct ptx_operand *p);
 /* roots.c: decoder.arrays, to be freed, and the one array that an address leads to, or NULL. */
 u64 *decode_roots_arrays(const struct decoder *d);
 const struct var_place *decode_roots_array_of(const struct decoder *d, const struct ptx_operand *p);

@@ -227,6 +227,7 @@ static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operan
     if (!decode_address(d, p, a)) return false;
     m->address32 = a->address32;
     m->space = space_of_var(a->var, m->space);
+    if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) m->roots = decode_roots_of(d, p);
     const struct var_place *array = m->space == SPACE_SHARED ? decode_roots_array_of(d, p) : NULL;
     if (array) m->array_from = array->offset, m->array_to = array->offset + (u32)array->var->bytes;
     return true;

@@ -142,7 +142,8 @@ static struct op *emit(struct decoder *d, int row) {
     o->weight = 1;
     o->guard = d->in && d->in->guard >= 0 ? d->regs[d->in->guard] : decode_slot_const(d, 1, 1);
     o->flip = d->in && d->in->guard >= 0 && d->in->guard_negated ? ~0u : 0;
-    o->loc = d->in ? d->in->loc : 0;
+    if (d->in && d->m->ptx->locs[d->in->loc].line) d->loc = d->in->loc;
+    o->loc = d->in ? d->loc : 0;
     return o;
 }
 

@@ -187,6 +187,7 @@ struct mem_desc {
     u8 increment;   /* decode_mem.c: of shared memory by the constant 1, which hardware merges within a warp */
     u32 array_from,
         array_to; /* offsets of the array in shared memory that the address is made from; 0, 0 = not known */
+    u64 roots;    /* of an entry's access of global memory: what the address is made from, ROOT_…; roots.c */
     u8 copied;    /* of a load of several elements, by element: its value is stored elsewhere or not used at all */
     u8 aggregate; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
     u8 rechecked; /* a load of what an atomic then checks again: recheck.c */

@@ -8,6 +8,8 @@
  * parameters points into. An address that is moved from one allocation into another is out of bounds in the language,
  * and looks like one in bounds to any checker.
  *
+ * What an address is made from also says which buffer an access meant that left it.
+ *
  * An address that is made from one array in shared memory and from no other must lie in it. Numbers from memory, of 32
  * bits or from parameters of a kernel, are indices here. */
 #include "grader/sim/code/decode.h"
@@ -141,6 +143,20 @@ u64 decode_roots_changed(const struct decoder *d) {
     for (u32 i = 0; i < d->f->ninsns; i++) set |= changed_by(&s, &d->f->insns[i]);
     free(s.regs);
     return set;
+}
+
+u64 *decode_roots_params(const struct decoder *d) {
+    struct search s = {.d = d};
+    if (!d->f->is_entry) return NULL;
+    s.regs = xcalloc(d->f->nregs + 1, sizeof *s.regs);
+    if (find(&s)) return s.regs;
+    free(s.regs);
+    return NULL;
+}
+
+u64 decode_roots_of(const struct decoder *d, const struct ptx_operand *p) {
+    const struct search s = {.d = d, .regs = d->roots};
+    return d->roots ? of_operand(&s, p) : UNKNOWN;
 }
 
 /* ---- arrays in shared memory ---- */

@@ -150,7 +150,7 @@ static void report_left(struct exec *x, const struct rounds *r, const struct lef
     core_fault(
         x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
         "waits at a barrier of the block that %u of its %u threads never come to: thread %s went round it in line %u "
-        "and ended in line %u",
+        "and left the kernel in line %u",
         left->threads, l->nthreads, who, place_line(l, left->round_op), place_line(l, left->exit_op));
 }
 
@@ -190,7 +190,7 @@ static bool rounds_differ(struct exec *x, u32 id) {
     const struct block *b = x->block;
     for (u32 number = 1; number <= x->worker->launch->module->nbarriers; number++) {
         struct rounds r = rounds_at(x, id, number);
-        if (!r.waits) continue;
+        if (!r.waits || !desc_of(x, &x->worker->launch->ops[r.op])->aligned) continue;
         if (b->left[number].times > r.least) return report_left(x, &r, &b->left[number]), true;
         if (r.most > r.least) return report_apart(x, &r), true;
     }

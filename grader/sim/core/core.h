@@ -238,6 +238,7 @@ struct launch {
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
+    atomic_bool raced_shared;       /* a race in shared memory was told: then what is not written yet is no news */
     bool waits;                     /* a traced block did not get on alone */
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */

@@ -69,6 +69,19 @@ void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_
     snprintf(out, size, v ? "`%.*s`" : "an array%.*s", length, name);
 }
 
+void place_element(const struct launch *l, uint64_t offset, u32 width, char *out, size_t size) {
+    const struct var_place *v = var_of(l, offset);
+    uint64_t first = v ? v->offset : l->shared_bytes - l->request->dynamic_shared;
+    int length;
+    bool known = v || (offset >= first && offset < l->shared_bytes);
+    if (!known || !width || (offset - first) % width) return place_shared(l, offset, out, size);
+    const char *name = v ? source_name(v->var->name, &length) : NULL;
+    unsigned long long element = (offset - first) / width;
+    if (v && v->var->bytes <= width) snprintf(out, size, "`%.*s` in shared memory", length, name);
+    else if (v) snprintf(out, size, "element %llu of `%.*s` in shared memory", element, length, name);
+    else snprintf(out, size, "element %llu (of %u bytes) of dynamic shared memory", element, width);
+}
+
 void place_shared(const struct launch *l, uint64_t offset, char *out, size_t size) {
     const struct var_place *v = var_of(l, offset);
     uint64_t first = l->shared_bytes - l->request->dynamic_shared; /* of dynamic shared memory */

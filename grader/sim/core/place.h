@@ -13,5 +13,7 @@ void place_thread(const struct launch *l, u32 thread, char *out, size_t size);
 /* What lies at an offset of the block's shared memory: "byte 8 of `tile` in shared memory". */
 void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_t size); /* "`tile`" */
 void place_shared(const struct launch *l, uint64_t offset, char *out, size_t size);
+/* The same by elements of a width: "element 2 of `tile` in shared memory". */
+void place_element(const struct launch *l, uint64_t offset, u32 width, char *out, size_t size);
 /* What the loop that the branch closes waits for, a sentence after a space; empty if that cannot be told. */
 void place_spin(const struct exec *x, const struct op *branch, char *out, size_t size);

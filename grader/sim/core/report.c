@@ -1,6 +1,7 @@
 /* report.c — faults and findings: the first of each kind (the lowest block's), and how often. */
 #include "grader/sim/core/core.h"
 #include "grader/sim/core/place.h"
+#include "grader/sim/core/taint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,6 +119,15 @@ static void report_over(const struct launch *l, enum sim_fault over, struct sim_
                                       : "no memory left on this machine for the blocks' registers and shared memory");
 }
 
+/* A read with no barrier before it may come before the store: that is the race, not a value that nothing wrote. */
+static void drop_consequence(struct sim_result *out) {
+    u32 kept = 0;
+    for (u32 i = 0; i < out->nreports; i++)
+        if (out->reports[i].fault != SIM_FAULT_UNINITIALISED || !out->reports[i].of_shared)
+            out->reports[kept++] = out->reports[i];
+    out->nreports = kept;
+}
+
 void core_collect_reports(struct launch *l, struct sim_result *out) {
     u64 lowest = UINT64_MAX;
     enum sim_fault over = (enum sim_fault)atomic_load(&l->over);
@@ -127,6 +137,7 @@ void core_collect_reports(struct launch *l, struct sim_result *out) {
         out->fault = l->workers[i].fault;
     }
     for (u32 kind = 1; kind < SIM_FAULT_KINDS; kind++) merge_kind(l, kind, out);
+    if (atomic_load(&l->raced_shared)) drop_consequence(out), taint_explain(l->sim, l->number);
     if (over == SIM_FAULT_NONE || out->fault != SIM_FAULT_NONE) return;
     out->fault = over;
     report_over(l, over, out);

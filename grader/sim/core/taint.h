@@ -88,6 +88,8 @@ void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, con
 void taint_check(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask, const char *does);
 /* An access that decides at once, of what nothing wrote. */
 void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
+/* What that launch read of shared memory before it was written has been told as a race. */
+void taint_explain(struct sim *s, u64 launch);
 void taint_close(struct sim *s);
 void taint_unload(struct sim *s, const struct sim_module *m); /* its ops go */
 

@@ -14,6 +14,7 @@ struct taint_table {
     u32 n;
     struct {
         const struct op *op; /* NULL: its module has gone */
+        bool explained;      /* by a race of that launch: it only came before the store that it was to come after */
         u64 launch, block;   /* of the read that `report` tells */
         struct sim_report report;
     } origin[TAINT_ORIGINS + 1];
@@ -76,6 +77,7 @@ static void describe(struct exec *x, struct sim_report *r, const struct op *o, u
         place_shared(x->worker->launch, address, where, sizeof where);
         core_describe(x, r, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at %s",
                       width, where);
+        r->of_shared = true;
     } else {
         memory_describe(x->memory, address, width, where, sizeof where);
         core_describe(x, r, SIM_FAULT_UNINITIALISED, o, lane, address,
@@ -89,6 +91,7 @@ static void keep_lowest(struct taint_table *t, u8 id, const struct launch *l, co
     if (t->origin[id].launch != l->number || seen->block < t->origin[id].block) {
         t->origin[id].launch = l->number;
         t->origin[id].block = seen->block;
+        t->origin[id].explained = false;
         t->origin[id].report = seen->report;
     }
     pthread_mutex_unlock(&t->lock);
@@ -142,6 +145,14 @@ static void read_of(struct exec *x, u8 id, struct sim_report *out) {
     pthread_mutex_unlock(&t->lock);
 }
 
+static bool is_explained(struct exec *x, u8 id) {
+    struct taint_table *t = table_of(x->worker->launch->sim);
+    pthread_mutex_lock(&t->lock);
+    bool explained = t->origin[id & TAINT_ORIGINS].explained;
+    pthread_mutex_unlock(&t->lock);
+    return explained;
+}
+
 /* ---- reports ---- */
 
 /* ", and at FILE:LINE uses it…": the place only where it is another one. */
@@ -156,8 +167,15 @@ static void add_decision(const struct exec *x, struct sim_report *r, const struc
     else snprintf(r->text + n, sizeof r->text - n, ", and at %.120s:%u %s", slash ? slash + 1 : file, loc->line, does);
 }
 
+void taint_explain(struct sim *s, u64 launch) {
+    for (u32 i = 1; s->taint && i <= s->taint->n; i++)
+        if (s->taint->origin[i].launch == launch && s->taint->origin[i].report.of_shared)
+            s->taint->origin[i].explained = true;
+}
+
 void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, const char *does) {
     struct sim_report r;
+    if (is_explained(x, origin)) return;
     read_of(x, origin, &r);
     add_decision(x, &r, o, does);
     for (; lanes; lanes &= lanes - 1) core_report(x, &r);
@@ -184,7 +202,7 @@ bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_r
     unsigned char *w = s->memory.written + (address - SIM_BASE);
     u64 n = 0, first = 0;
     for (u64 i = bytes; i-- > 0;)
-        if (taint_is_mark(w[i]) && !(w[i] / 2 & TAINT_PADDING)) n++, first = i;
+        if (taint_is_mark(w[i]) && !(w[i] / 2 & TAINT_PADDING) && !s->taint->origin[w[i] / 2].explained) n++, first = i;
     if (!n) return false;
     char where[256];
     *out = s->taint->origin[w[first] / 2].report;

@@ -3,14 +3,38 @@
 
 #include <string.h>
 
+/* The live allocation that the only pointer leads into among the kernel's parameters that the address is made from; -1 if
+ * there is none or there are several. */
+static int meant_allocation(const struct exec *x, const struct mem_desc *d) {
+    const struct launch *l = x->worker->launch;
+    const struct ptx_func *f = l->code->func;
+    int found = -1;
+    u32 at = 0;
+    if (d->roots >> ROOT_VARIABLES) return -1;
+    for (unsigned i = 0; i < f->nparams && i < ROOT_VARIABLES; i++) {
+        u32 align = f->params[i].align > 1 ? f->params[i].align : 1, first = (at + align - 1) / align * align;
+        u64 value = 0;
+        at = first + (u32)f->params[i].bytes;
+        if (!(d->roots >> i & 1) || f->params[i].bytes != 8 || at > l->request->param_bytes) continue;
+        memcpy(&value, (const u8 *)l->request->params + first, 8);
+        int a = value - SIM_BASE < SIM_SPAN ? memory_find(x->memory, value, 0) : -1;
+        if (a < 0) continue;
+        if (found >= 0 && found != a) return -1;
+        found = a;
+    }
+    return found;
+}
+
 static void fault_global(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
     u32 span = access_span(d);
     const char *verb = d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates";
     char where[256];
-    memory_describe(x->memory, address, span, where, sizeof where);
-    int i = memory_near(x->memory, address);
+    int meant = meant_allocation(x, d), i = memory_near(x->memory, address);
     bool freed = i >= 0 && x->memory->table[i].state == ALLOCATION_FREED &&
                  address - SIM_BASE - x->memory->table[i].start < x->memory->table[i].size;
+    if (meant >= 0 && !freed && address - SIM_BASE < SIM_SPAN)
+        memory_describe_from(x->memory, meant, address, span, where, sizeof where);
+    else memory_describe(x->memory, address, span, where, sizeof where);
     enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
     core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span, (unsigned long long)address, where);
 }

@@ -90,3 +90,7 @@ void memory_mark(struct memory *m, uint64_t address, uint64_t bytes, bool writte
 bool memory_is_written(const struct memory *m, uint64_t address, uint64_t bytes);
 /* One phrase that says where an address lies: "4 bytes past the end of `out` (4096 bytes)". */
 void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size);
+/* The same, told from allocation `i` of the table, in which the address was meant to lie. */
+void memory_describe_from(const struct memory *m, int i, uint64_t address, unsigned width, char *out, size_t size);
+/* The same by elements where it lies in an allocation: "element 3 of `out` (4096 bytes)", else "memory at byte 14 of …". */
+void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size);

@@ -321,3 +321,28 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
         snprintf(out, size, "%llu bytes before the start of %s", (unsigned long long)before, name);
     }
 }
+
+void memory_describe_from(const struct memory *m, int i, uint64_t address, unsigned width, char *out, size_t size) {
+    const struct allocation *a = &m->table[i];
+    uint64_t offset = address - SIM_BASE;
+    char name[128];
+    describe_name(a, name, sizeof name);
+    if (offset < a->start)
+        snprintf(out, size, "%llu bytes before the start of %s", (unsigned long long)(a->start - offset), name);
+    else if (offset < a->start + a->size && offset + width > a->start + a->size)
+        snprintf(out, size, "across the end of %s", name);
+    else snprintf(out, size, "%llu bytes past the end of %s", (unsigned long long)(offset - a->start - a->size), name);
+}
+
+void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size) {
+    char name[128], where[256];
+    int i = memory_find(m, address, width);
+    uint64_t into = i < 0 ? 0 : address - SIM_BASE - m->table[i].start;
+    if (i >= 0 && width && into % width == 0) {
+        describe_name(&m->table[i], name, sizeof name);
+        snprintf(out, size, "element %llu of %s", (unsigned long long)(into / width), name);
+    } else {
+        memory_describe(m, address, 1, where, sizeof where);
+        snprintf(out, size, "memory %s", where);
+    }
+}

@@ -71,7 +71,7 @@ void race_async_early(struct exec *x, const struct op *o, u32 lane, u64 offset, 
     while (bytes && x->shared_written[offset] != TAINT_PENDING) offset++, bytes--;
     const struct async_copy *c = find(x->block->async, offset, &of);
     if (c) name_copy(x, c, of, copy, sizeof copy);
-    place_shared(x->worker->launch, offset, where, sizeof where);
+    place_element(x->worker->launch, offset, c ? x->mems[c->o->aux].width : 0, where, sizeof where);
     core_fault(x, SIM_FAULT_ASYNC, o, lane, offset, "%s %s, where %s is under way: nothing has waited for it", verb,
                where, copy);
 }
@@ -80,7 +80,7 @@ static void report_target(struct exec *x, const struct op *o, u32 waits, const s
                           u64 offset) {
     const struct launch *l = x->worker->launch;
     char where[128], who[64], copy[160];
-    place_shared(l, offset, where, sizeof where);
+    place_element(l, offset, x->mems[c->o->aux].width, where, sizeof where);
     place_thread(l, race_stamp_thread(x->block->race_write[offset >> l->shared_shift]), who, sizeof who);
     name_copy(x, c, lane, copy, sizeof copy);
     core_fault(x, SIM_FAULT_ASYNC, o, waits, offset, "waits for %s, but thread %s wrote to its target, %s, before that",
@@ -90,8 +90,9 @@ static void report_target(struct exec *x, const struct op *o, u32 waits, const s
 static void report_source(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane) {
     char where[256], copy[160];
     name_copy(x, c, lane, copy, sizeof copy);
-    if (c->kind == ASYNC_OUT) place_shared(x->worker->launch, c->shared[lane], where, sizeof where);
-    else memory_describe(x->memory, c->global[lane], c->bytes, where, sizeof where);
+    u32 width = x->mems[c->o->aux].width;
+    if (c->kind == ASYNC_OUT) place_element(x->worker->launch, c->shared[lane], width, where, sizeof where);
+    else memory_describe_element(x->memory, c->global[lane], width, where, sizeof where);
     core_fault(x, SIM_FAULT_ASYNC, o, waits, c->global[lane],
                "waits for %s, but its source, %s, was written to before that", copy, where);
 }

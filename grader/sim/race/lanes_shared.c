@@ -69,18 +69,29 @@ static inline u32 join_atomic(u32 old, u32 mine) {
 }
 
 static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 theirs, bool they_wrote) {
-    const u32 *dim = x->worker->launch->request->block;
-    u64 offset = granule << x->worker->launch->shared_shift;
+    const struct launch *l = x->worker->launch;
+    u64 offset = granule << l->shared_shift;
     u32 thread = race_stamp_thread(theirs), kind = stamp_kind(theirs);
-    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE,
-         i_read = t->access == RACE_READ || t->access == RACE_OBSERVE;
-    char who[64] = "other threads", where[128];
-    if (thread != x->warp->index * 32 + lane)
-        snprintf(who, sizeof who, "thread (%u,%u,%u)%s", thread % dim[0], thread / dim[0] % dim[1],
-                 thread / dim[0] / dim[1], one ? "" : " and others");
-    place_shared(x->worker->launch, offset, where, sizeof where);
-    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s %s with no barrier between",
-               i_read ? "reads" : "writes", where, who, they_wrote ? "wrote" : "read");
+    bool one = kind == RACE_ONE || kind == RACE_ATOMIC_ONE || kind == RACE_WRITE_ATOMIC;
+    bool atomics = kind >= RACE_ATOMIC_ONE && kind != RACE_WRITE_ATOMIC, own = thread == x->warp->index * 32 + lane;
+    const char *did = !they_wrote ? "read" : atomics ? "updated" : "wrote";
+    bool any_lane =
+        own || kind == RACE_WRITE_ATOMIC; /* the stamp has the last one, which may not be the one that wrote */
+    struct race_wanted w = {
+        offset, (u32)x->block->linear, own ? -1 : (int)thread / 32, any_lane ? -1 : (int)thread % 32,
+        true,   race_did(did)};
+    char who[64] = "other threads", name[32], where[128], other[160];
+    place_thread(l, thread, name, sizeof name);
+    if (!own) snprintf(who, sizeof who, "thread %s%s", name, one ? "" : " and others");
+    if (one || own) race_describe_other(x, &w, who, did, other, sizeof other);
+    else race_describe_many(x, &w, who, did, other, sizeof other);
+    place_element(l, offset, x->mems[t->o->aux].width, where, sizeof where);
+    atomic_store(&x->worker->launch->raced_shared, true);
+    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s, with no barrier between",
+               t->access == RACE_WRITE    ? "writes"
+               : t->access == RACE_UPDATE ? "updates"
+                                          : "reads",
+               where, other);
 }
 
 /* The thread of the stamp is a lane that runs in step with this one. */
@@ -191,6 +202,10 @@ void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, 
     struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
     bool words =
         m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE && access != RACE_PEEK;
+    s32 low = m ? m->low : 0, high = m ? m->high : 0;
+    ACTIVE(m ? 0 : mask) low = rel[l] < low ? rel[l] : low, high = rel[l] > high ? rel[l] : high;
+    race_remember(x, o, x->mems[o->aux].stat + (x->mems[o->aux].space == SPACE_GENERIC), true, base + (u64)(s64)low,
+                  base + (u64)(s64)high + span, mask, access);
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
     if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);

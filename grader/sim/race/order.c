@@ -39,14 +39,21 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
         [RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates", [RACE_PEEK] = "reads"};
     bool inside = block == race_block(x->block);
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
-    char where[256], who[64];
-    memory_describe(x->memory, address, 1, where, sizeof where);
+    bool many = stamp & RACE_MANY_WARPS;
+    struct race_wanted w = {address - SIM_BASE,
+                            inside ? (u32)x->block->linear : block - 1u,
+                            many ? -1 : (int)(stamp % RACE_MANY_WARPS),
+                            -1,
+                            false,
+                            race_did(did)};
+    char where[256], who[64], other[160];
+    race_describe_place(x, t, address, where, sizeof where);
     if (!inside) race_block_name(x->worker->launch, block, who, sizeof who);
     else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
     else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
+    race_describe_other(x, &w, who, did, other, sizeof other);
     core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
-               "%s memory %s, which %s %s with no %s between", verbs[t->access], where, who, did,
-               inside ? "barrier" : "order");
+               "%s %s, which %s, with no %s between", verbs[t->access], where, other, inside ? "barrier" : "order");
 }
 
 /* True if it was told. */

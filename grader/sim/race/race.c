@@ -12,6 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static const char peek_text[] =
+    "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm here, "
+    "since an atomic then checks it again; to be sure that the compiler reads each time, load it by volatile, __ldcg() "
+    "or "
+    "cuda::atomic_ref";
+
 /* ---- planes ---- */
 
 enum { PAGE = 4096, KEPT_TICKS = 64 << 20 /* bytes of a plane that stay in memory */ };
@@ -40,13 +46,13 @@ static void unmap_planes(struct race_plane *p) {
         if (*by_block[i]) munmap(*by_block[i], p->reach * sizeof(u16));
     for (u32 i = 0; i < BY_TICK; i++)
         if (*by_tick[i]) munmap(*by_tick[i], p->reach * sizeof(u32));
-    *p = (struct race_plane){.tick = 0};
+    *p = (struct race_plane){.past = p->past};
 }
 
 static bool map_planes(struct race_plane *p, u64 reach) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     bool ok = true;
-    *p = (struct race_plane){.reach = reach};
+    *p = (struct race_plane){.reach = reach, .past = p->past};
     list(p, by_block, by_tick);
     for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(p, sizeof(u16))) != NULL;
     for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(p, sizeof(u32))) != NULL;
@@ -55,7 +61,7 @@ static bool map_planes(struct race_plane *p, u64 reach) {
 }
 
 void race_free(struct sim *s) {
-    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(&s->planes[i]);
+    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(&s->planes[i]), free(s->planes[i].past);
     free(s->planes);
 }
 
@@ -66,6 +72,7 @@ static bool grow(struct sim *s, unsigned workers) {
     if (workers > s->nplanes) s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
     for (; s->nplanes < workers; s->nplanes++) s->planes[s->nplanes] = (struct race_plane){.tick = 0};
     for (unsigned i = 0; i < workers; i++) {
+        if (!s->planes[i].past) s->planes[i].past = race_past_new();
         if (s->planes[i].reach >= reach) continue;
         unmap_planes(&s->planes[i]);
         if (!map_planes(&s->planes[i], reach)) return false;
@@ -81,7 +88,7 @@ bool race_open(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
         l->workers[i].launch_tick = p->tick;
-        p->raced = 0;
+        p->raced = p->npast = 0;
         p->reads = false;
         p->updates = l->code->updates_global;
         p->range = (struct race_range){UINT64_MAX, 0};
@@ -201,6 +208,14 @@ static struct race_range stored_range(const struct launch *l) {
     return all;
 }
 
+/* Of an element, by an instruction that stored or updated there. */
+static u32 width_of(const struct launch *l, u64 offset) {
+    for (u32 s = 0; s < l->module->nstats; s++)
+        if (l->module->stat_owners[s].verb != MEM_LOAD && touches(l, s, offset))
+            return l->module->mems[l->module->ops[l->module->stat_owners[s].op].aux].width;
+    return 0;
+}
+
 static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
     for (u32 s = 0; s < l->module->nstats; s++)
         if (l->module->stat_owners[s].verb == verb && touches(l, s, offset))
@@ -248,19 +263,54 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
                              .file = "",
                              .address = SIM_BASE + offset};
     set_line(l, w && store ? store : red ? red : store, r);
-    memory_describe(&l->sim->memory, SIM_BASE + offset, 1, where, sizeof where);
+    memory_describe_element(&l->sim->memory, SIM_BASE + offset, width_of(l, offset), where, sizeof where);
     add_part(l, w, "written by", NULL, &text);
     add_part(l, updaters(l, granule), "updated by atomics of", w ? red : NULL, &text);
     add_part(l, readers(l, granule), "read by", load, &text);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: memory %s%s, in no order", line, r->kernel, where,
-             buf_str(&text));
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s, in no order", line, r->kernel, where, buf_str(&text));
     buf_free(&text);
+}
+
+/* A load that an atomic checks again, of what several blocks updated. */
+static bool peeked(const struct launch *l, u32 stat) {
+    enum { MOST = 1 << 20 /* granules looked at */ };
+    const struct stat_owner *owner = &l->module->stat_owners[stat];
+    if (owner->verb != MEM_LOAD || owner->space != SPACE_GLOBAL) return false;
+    if (!l->module->mems[l->module->ops[owner->op].aux].rechecked) return false;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        const struct race_range *t = &l->workers[i].plane->touched[stat];
+        u64 first = t->low >> l->global_shift, end = t->low < t->high ? ((t->high - 1) >> l->global_shift) + 1 : first;
+        for (u64 g = first; g < end && g - first < MOST; g++)
+            if (updaters(l, g) == RACE_MANY_BLOCKS) return true;
+    }
+    return false;
+}
+
+static void note_peeks(struct launch *l, struct sim_result *out) {
+    for (u32 s = 0; s < l->module->nstats; s++) {
+        if (!peeked(l, s)) continue;
+        struct sim_report *r = &out->reports[out->nreports++];
+        *r = (struct sim_report){.fault = SIM_NOTE_PEEK, .count = 1, .kernel = l->code->name, .file = ""};
+        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc), r);
+        const char *slash = strrchr(r->file, '/');
+        snprintf(r->text, sizeof r->text, "%.120s:%u: kernel `%.120s` %s", slash ? slash + 1 : r->file, r->line,
+                 r->kernel, peek_text);
+        return;
+    }
+}
+
+static bool has_report(const struct sim_result *out, enum sim_fault f) {
+    for (u32 i = 0; i < out->nreports; i++)
+        if (out->reports[i].fault == f) return true;
+    return false;
 }
 
 void race_report(struct launch *l, struct sim_result *out) {
     bool within = false;
+    bool apart = l->races_global && !l->races_in_turn && l->code->updates_global;
+    if (apart && !has_report(out, SIM_NOTE_PEEK)) note_peeks(l, out);
     if (!l->races_global || l->races_in_turn || l->nblocks < 2 || out->fault != SIM_FAULT_NONE) return;
     for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].plane->raced != 0;
     if (!within && l->nworkers < 2) return;
@@ -312,32 +362,72 @@ static int earlier_lane(const struct touch *t, u32 lane) {
 
 static bool clashes(u32 note, u32 mine) { return note != mine && note / RACE_TICK == mine / RACE_TICK; }
 
+u8 race_did(const char *did) {
+    return !strcmp(did, "read") ? PAST_READ : !strcmp(did, "wrote") ? PAST_WRITE : PAST_UPDATE;
+}
+
+/* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
+void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
+                         char *out, size_t size) {
+    const struct launch *l = x->worker->launch;
+    const u32 *grid = l->request->grid;
+    u32 op = 0, line;
+    int lane = -1;
+    char who[64], block[64] = "", at[32] = "";
+    bool found = race_past_find(x, w, &op, &lane);
+    if (found && (line = place_line(l, op))) snprintf(at, sizeof at, " in line %u", line);
+    if (w->block != (u32)x->block->linear)
+        snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0], w->block / grid[0] % grid[1],
+                 w->block / grid[0] / grid[1]);
+    if (found && lane >= 0 && w->warp >= 0) {
+        place_thread(l, (u32)w->warp * 32 + (u32)lane, who, sizeof who);
+        snprintf(out, size, "thread %s%s %s%s", who, block, did, at);
+    } else snprintf(out, size, "%s %s%s", otherwise, did, at);
+}
+
+void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
+                        size_t size) {
+    u32 op = 0;
+    int lane;
+    u32 line = race_past_find(x, w, &op, &lane) ? place_line(x->worker->launch, op) : 0;
+    if (line) snprintf(out, size, "%s %s in line %u", who, did, line);
+    else snprintf(out, size, "%s %s", who, did);
+}
+
+void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size) {
+    memory_describe_element(x->memory, address, x->mems[t->o->aux].width, out, size);
+}
+
 static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb, u32 note,
                          const char *did) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
-    char where[256], who[64] = "other warps of the block";
-    memory_describe(x->memory, address, 1, where, sizeof where);
-    if (!(note & RACE_MANY_WARPS)) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address, "%s memory %s, which %s %s with no barrier between", verb,
-               where, who, did);
+    bool many = note & RACE_MANY_WARPS;
+    struct race_wanted w = {granule << x->worker->launch->global_shift,
+                            (u32)x->block->linear,
+                            many ? -1 : (int)(note % RACE_MANY_WARPS),
+                            -1,
+                            false,
+                            strcmp(did, "read") != 0};
+    char where[256], who[64] = "other warps of the block", other[160];
+    race_describe_place(x, t, address, where, sizeof where);
+    if (!many) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
+    race_describe_other(x, &w, who, did, other, sizeof other);
+    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address, "%s %s, which %s, with no barrier between", verb, where,
+               other);
 }
 
 static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 other, u64 granule) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     const u32 *id = (const u32 *)x->warp->specials;
     char where[256];
-    memory_describe(x->memory, address, 1, where, sizeof where);
+    race_describe_place(x, t, address, where, sizeof where);
     core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
-               "writes memory %s, where thread (%u,%u,%u) writes another value at the same time", where, id[other],
+               "writes %s, where thread (%u,%u,%u) writes another value at the same time", where, id[other],
                id[32 + other], id[64 + other]);
 }
 
 void race_note_peek(struct exec *x, const struct touch *t, u32 lane) {
-    core_fault(
-        x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane],
-        "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm "
-        "here, since an atomic then checks it again; to be sure that the compiler reads each time, load it by "
-        "volatile, __ldcg() or cuda::atomic_ref");
+    core_fault(x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane], "%s", peek_text);
 }
 
 static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb) {

@@ -26,6 +26,16 @@ enum {
     RACE_SAME_VALUE = 0xfffe /* many wrote, all the same */
 };
 
+/* One execution of a memory instruction: past.c. */
+struct race_past {
+    u64 low, high; /* offsets in shared memory, or from SIM_BASE */
+    u32 op, stat, mask, block, warp;
+    bool shared;
+    u8 did; /* PAST_… */
+};
+enum { RACE_PAST = 1 << 13 };
+enum { PAST_READ, PAST_WRITE, PAST_UPDATE };
+
 struct race_range {
     u64 low, high;
 }; /* offsets from SIM_BASE */
@@ -44,6 +54,8 @@ struct race_plane {
     u32 raced;                  /* a race between this worker's blocks */
     struct race_range range;    /* touched in this launch */
     struct race_range *touched; /* the same by memory instruction */
+    struct race_past *past;     /* the last accesses, [RACE_PAST] in turn */
+    u32 npast;                  /* …and how many there were */
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
 
@@ -70,6 +82,28 @@ static inline u16 race_block(const struct block *b) { return (u16)(1 + b->linear
 static inline u32 race_stamp(const struct block *b, const struct warp *w) {
     return b->plane->tick * RACE_TICK | w->index;
 }
+
+static inline void race_remember(struct exec *x, const struct op *o, u32 stat, bool shared, u64 low, u64 high, u32 mask,
+                                 enum race_access access) {
+    struct race_plane *p = x->worker->plane;
+    u8 did = access == RACE_WRITE                               ? PAST_WRITE
+             : access == RACE_UPDATE || access == RACE_EXCHANGE ? PAST_UPDATE
+                                                                : PAST_READ;
+    p->past[p->npast++ % RACE_PAST] = (struct race_past){
+        low, high, (u32)(o - x->worker->launch->ops), stat, mask, (u32)x->block->linear, x->warp->index, shared, did};
+}
+
+/* past.c: the last access of that kind to an address, before the one at hand. -1: any warp, any lane. */
+struct race_wanted {
+    u64 address;
+    u32 block;
+    int warp, lane;
+    bool shared;
+    u8 did;
+};
+struct race_past *race_past_new(void);
+/* `lane`: -1 where it is not known. */
+bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, int *lane);
 
 /* interval.c */
 extern const struct race_hooks race_hooks;
@@ -99,6 +133,15 @@ void race_block_name(const struct launch *l, u16 note, char *out, size_t size);
 
 /* A plain read beside atomics of others, which an atomic of its own checks again: no fault. */
 void race_note_peek(struct exec *x, const struct touch *t, u32 lane);
+u8 race_did(const char *did); /* "read", "wrote", "updated" */
+/* "thread (3,0,0) of block (1,0,0) wrote in line 7"; `otherwise`: who, where the thread is not known. */
+void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
+                         char *out, size_t size);
+/* The same of several, of whom `who` names one. */
+void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
+                        size_t size);
+/* "element 63 of `p` (1024 bytes)" */
+void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size);
 /* order.c: an access, or an atomic of one lane whose result is used. */
 void race_ordered(struct exec *x, const struct touch *t);
 void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed);
