@@ -1,15 +1,33 @@
 /* capture.c — capturing a stream's commands into a graph. */
 #include "grader/runtime/runtime.h"
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode) {
-    (void)mode; /* unsafe calls of other threads are not looked for */
+static int begin(cudaStream_t s, enum cudaStreamCaptureMode mode, cudaGraph_t g, const cudaGraphNode_t *deps,
+                 size_t n) {
     int error = wb_check_stream(s);
-    if (error) return wb_return(error);
+    if (error) return error;
     struct wb_capture *c = wb_capture(s);
-    if (!c) return wb_return(cudaErrorStreamCaptureUnsupported);
-    if (c->graph) return wb_return(cudaErrorIllegalState);
-    *c = (struct wb_capture){.origin = true};
-    return cudaGraphCreate(&c->graph, 0);
+    if (!c) return cudaErrorStreamCaptureUnsupported;
+    if (c->graph) return cudaErrorIllegalState;
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed || n > WB_CAPTURE_DEPS) return cudaErrorInvalidValue;
+    *c =
+        (struct wb_capture){.graph = g, .origin = true, .given = g, .mode = mode, .thread = pthread_self(), .nlast = n};
+    for (size_t i = 0; i < n; i++) c->last[i] = deps[i];
+    return 0;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode) {
+    cudaGraph_t g = NULL;
+    int error = begin(s, mode, NULL, NULL, 0);
+    if (!error) error = cudaGraphCreate(&g, 0);
+    if (!error) wb_capture(s)->graph = g;
+    return wb_return(error);
+}
+
+/* Into a graph that there is already. */
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                          const cudaGraphEdgeData *data, size_t n, enum cudaStreamCaptureMode mode) {
+    (void)data;
+    return wb_return(g ? begin(s, mode, g, deps, n) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
@@ -18,23 +36,74 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     if (error) return wb_return(error);
     if (!c || !c->graph) return wb_return(cudaErrorIllegalState);
     if (!c->origin) return wb_return(cudaErrorStreamCaptureUnmatched);
-    *out = c->graph;
-    wb_capture_end(*out);
-    return cudaSuccess;
+    bool broken = c->broken, given = c->given;
+    cudaGraph_t g = c->graph;
+    wb_capture_end(g);
+    if (broken && !given) cudaGraphDestroy(g);
+    *out = broken ? NULL : g;
+    return wb_return(broken ? cudaErrorStreamCaptureInvalidated : 0);
 }
+
+/* What the next command depends on. */
+static int capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                        cudaGraph_t *graph, const cudaGraphNode_t **deps, size_t *n) {
+    int error = wb_check_stream(s);
+    struct wb_capture *c = error ? NULL : wb_capture(s);
+    if (error || !status) return error ? error : cudaErrorInvalidValue;
+    *status = !c || !c->graph ? cudaStreamCaptureStatusNone
+              : c->broken     ? cudaStreamCaptureStatusInvalidated
+                              : cudaStreamCaptureStatusActive;
+    if (*status != cudaStreamCaptureStatusActive) return 0;
+    if (id) *id = (unsigned long long)c->graph;
+    if (graph) *graph = c->graph;
+    if (deps) *deps = c->last;
+    if (n) *n = c->nlast;
+    return 0;
+}
+
+static int update_dependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n, unsigned flags) {
+    int error = wb_check_stream(s);
+    struct wb_capture *c = error ? NULL : wb_capture(s);
+    if (error || !c || !c->graph) return error ? error : cudaErrorIllegalState;
+    if (flags == cudaStreamSetCaptureDependencies) c->nlast = 0;
+    if (n > WB_CAPTURE_DEPS - c->nlast) return cudaErrorNotSupported;
+    for (size_t i = 0; i < n; i++) c->last[c->nlast++] = deps[i];
+    return 0;
+}
+
+#if CUDART_VERSION >= 13000
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **deps, const cudaGraphEdgeData **edges,
+                                     size_t *n) {
+    if (edges) *edges = NULL;
+    return wb_return(capture_info(s, status, id, graph, deps, n));
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
+                                                size_t n, unsigned flags) {
+    (void)data;
+    return wb_return(update_dependencies(s, deps, n, flags));
+}
+#else
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id) {
+    return wb_return(capture_info(s, status, id, NULL, NULL, NULL));
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n, unsigned flags) {
+    return wb_return(update_dependencies(s, deps, n, flags));
+}
+#endif
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *status) {
     int error = wb_check_stream(s);
     struct wb_capture *c = error ? NULL : wb_capture(s);
-    if (!error) *status = c && c->graph ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    if (!error)
+        *status = !c || !c->graph ? cudaStreamCaptureStatusNone
+                  : c->broken     ? cudaStreamCaptureStatusInvalidated
+                                  : cudaStreamCaptureStatusActive;
     return wb_return(error);
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
-    static _Thread_local enum cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-    enum cudaStreamCaptureMode old = current;
-    if (!mode) return wb_return(cudaErrorInvalidValue);
-    current = *mode;
-    *mode = old;
+    if (!mode || (unsigned)*mode > cudaStreamCaptureModeRelaxed) return wb_return(cudaErrorInvalidValue);
+    *mode = wb_exchange_capture_mode(*mode);
     return cudaSuccess;
 }

@@ -8,7 +8,7 @@
 
 enum { PITCH = 512 };
 
-static int allocate(void **out, size_t bytes) {
+int wb_allocate(void **out, size_t bytes) {
     struct wb_rep_alloc p;
     if (!out) return cudaErrorInvalidValue;
     *out = NULL;
@@ -23,6 +23,8 @@ static int allocate(void **out, size_t bytes) {
 static int release(void *p) {
     int error;
     if (!wb_device(&error) || !p) return error;
+    int of_graph = wb_graph_memory_end(p);
+    if (of_graph >= 0) return of_graph;
     if (wb_is_managed(p)) return wb_shared_free(p);
     if (!wb_is_device(p) || wb_is_pinned(p)) return cudaErrorInvalidValue;
     error = wb_settle(); /* freeing waits for the device */
@@ -31,16 +33,14 @@ static int release(void *p) {
     return wb_range_remove((uint64_t)p) ? wb_post(free, &q) : wb_ask(free, &q, NULL);
 }
 
-cudaError_t cudaMalloc(void **out, size_t bytes) { return wb_return(allocate(out, bytes)); }
-cudaError_t cudaFree(void *p) { return wb_return(release(p)); }
+int wb_free(void *p) { return release(p); }
 
-cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t s) {
-    int error = wb_check_stream(s);
-    return wb_return(error ? error : allocate(out, bytes));
+cudaError_t cudaMalloc(void **out, size_t bytes) {
+    int error = wb_unsafe();
+    return wb_return(error ? error : wb_allocate(out, bytes));
 }
-
-cudaError_t cudaFreeAsync(void *p, cudaStream_t s) {
-    int error = wb_check_stream(s);
+cudaError_t cudaFree(void *p) {
+    int error = p ? wb_unsafe() : 0;
     return wb_return(error ? error : release(p));
 }
 
@@ -49,7 +49,7 @@ cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heig
     size_t bytes;
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     if (__builtin_mul_overflow(*pitch, height, &bytes)) return wb_return(cudaErrorMemoryAllocation);
-    return wb_return(allocate(out, bytes));
+    return wb_return(wb_allocate(out, bytes));
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent e) {
@@ -166,20 +166,35 @@ static uint8_t *at(const struct cudaPitchedPtr *p, struct cudaPos pos) {
     return (uint8_t *)p->ptr + (pos.z * p->ysize + pos.y) * p->pitch + pos.x;
 }
 
-static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async) {
-    if (p->srcArray || p->dstArray) return wb_unsupported("cudaMemcpy3D with arrays");
-    const uint8_t *from = at(&p->srcPtr, p->srcPos);
-    uint8_t *to = at(&p->dstPtr, p->dstPos);
-    int error = 0;
-    for (size_t z = 0; !error && z < p->extent.depth; z++)
-        error = copy_2d(to + z * p->dstPtr.pitch * p->dstPtr.ysize, p->dstPtr.pitch,
-                        from + z * p->srcPtr.pitch * p->srcPtr.ysize, p->srcPtr.pitch, p->extent.width,
-                        p->extent.height, p->kind, s, async);
-    return wb_return(error);
+int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c) {
+    if (!p) return cudaErrorInvalidValue;
+    if (p->srcArray || p->dstArray) return wb_unsupported("a copy with arrays");
+    *c = (struct wb_command){.kind = WB_COPY,
+                             .copy = {.to = at(&p->dstPtr, p->dstPos),
+                                      .from = at(&p->srcPtr, p->srcPos),
+                                      .to_pitch = p->dstPtr.pitch,
+                                      .from_pitch = p->srcPtr.pitch,
+                                      .width = p->extent.width,
+                                      .rows = p->extent.height,
+                                      .kind = p->kind,
+                                      .async = async,
+                                      .depth = p->extent.depth,
+                                      .to_slice = p->dstPtr.pitch * p->dstPtr.ysize,
+                                      .from_slice = p->srcPtr.pitch * p->srcPtr.ysize}};
+    if (!p->extent.depth) c->copy.rows = 0;
+    return 0;
 }
 
-cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return copy_3d(p, 0, false); }
-cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t s) { return copy_3d(p, s, true); }
+static int copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async) {
+    struct wb_command c;
+    int error = wb_copy_command(p, async, &c);
+    return error ? error : wb_issue(s, &c);
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return wb_return(copy_3d(p, 0, false)); }
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t s) {
+    return wb_return(copy_3d(p, s, true));
+}
 
 /* ---- symbols ---- */
 

@@ -1,13 +1,16 @@
 /* pool.c — memory pools, which are names for the one device memory, and hints about managed memory. */
-#include "grader/runtime/runtime.h"
+#include "grader/runtime/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct CUmemPoolHandle_st {
-    uint64_t release_threshold;
+    uint64_t release_threshold, max; /* bytes; max 0 = no limit */
+    uint64_t used, used_high;
+    int reuse[3]; /* follow events, opportunistic, internal dependencies: not needed here, remembered */
+    bool dying;   /* destroyed, with allocations that live on */
 };
-static struct CUmemPoolHandle_st default_pool;
+static struct CUmemPoolHandle_st default_pool = {.reuse = {1, 1, 1}};
 static cudaMemPool_t current_pool = &default_pool;
 
 static cudaError_t give(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
@@ -27,48 +30,127 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
-    if (!out || !properties) return wb_return(cudaErrorInvalidValue);
+static int create(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
+    if (!out || !properties || properties->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+    if (properties->handleTypes != cudaMemHandleTypeNone) return wb_unsupported("cudaMemPoolCreate to be shared");
+    if (properties->location.type != cudaMemLocationTypeDevice) return wb_unsupported("cudaMemPoolCreate on the host");
+    if (properties->location.id) return cudaErrorInvalidDevice;
     *out = calloc(1, sizeof **out);
-    return wb_return(*out ? 0 : cudaErrorMemoryAllocation);
+    if (!*out) return cudaErrorMemoryAllocation;
+#if CUDART_VERSION >= 12020
+    (*out)->max = properties->maxSize;
+#endif
+    for (int i = 0; i < 3; i++) (*out)->reuse[i] = 1;
+    return 0;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
+    return wb_return(create(out, properties));
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
     if (!pool || pool == &default_pool) return wb_return(cudaErrorInvalidValue);
     if (current_pool == pool) current_pool = &default_pool;
-    free(pool);
+    wb_lock();
+    pool->dying = true;
+    if (!pool->used) free(pool);
+    wb_unlock();
     return cudaSuccess;
 }
 
+/* Freed memory is never kept, so there is nothing to trim. */
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
-    (void)pool, (void)keep;
-    return cudaSuccess;
+    (void)keep;
+    return wb_return(pool ? 0 : cudaErrorInvalidValue);
+}
+
+static int *reuse(cudaMemPool_t pool, enum cudaMemPoolAttr a) {
+    return a == cudaMemPoolReuseFollowEventDependencies     ? &pool->reuse[0]
+           : a == cudaMemPoolReuseAllowOpportunistic        ? &pool->reuse[1]
+           : a == cudaMemPoolReuseAllowInternalDependencies ? &pool->reuse[2]
+                                                            : NULL;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, void *value) {
     if (!pool || !value) return wb_return(cudaErrorInvalidValue);
-    if (a == cudaMemPoolAttrReleaseThreshold) memcpy(&pool->release_threshold, value, 8);
+    bool high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
+    if (reuse(pool, a)) *reuse(pool, a) = *(int *)value;
+    else if (a == cudaMemPoolAttrReleaseThreshold) memcpy(&pool->release_threshold, value, 8);
+    else if (high && !*(uint64_t *)value) pool->used_high = pool->used;
+    else return wb_return(cudaErrorInvalidValue);
     return cudaSuccess;
 }
 
-/* Freed memory is never kept, so what is reserved is what is used. */
+/* What is reserved is what is used. */
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, void *value) {
     if (!pool || !value) return wb_return(cudaErrorInvalidValue);
-    size_t unused = 0, total = 0;
-    switch ((int)a) {
-    case cudaMemPoolReuseFollowEventDependencies:
-    case cudaMemPoolReuseAllowOpportunistic:
-    case cudaMemPoolReuseAllowInternalDependencies: *(int *)value = 1; return cudaSuccess;
-    case cudaMemPoolAttrReleaseThreshold: memcpy(value, &pool->release_threshold, 8); return cudaSuccess;
-    }
-    cudaError_t error = cudaMemGetInfo(&unused, &total);
-    *(uint64_t *)value = total - unused;
-    return error;
+    bool high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
+    bool now = a == cudaMemPoolAttrUsedMemCurrent || a == cudaMemPoolAttrReservedMemCurrent;
+    if (reuse(pool, a)) *(int *)value = *reuse(pool, a);
+    else if (a == cudaMemPoolAttrReleaseThreshold) memcpy(value, &pool->release_threshold, 8);
+    else if (high || now) *(uint64_t *)value = high ? pool->used_high : pool->used;
+    else return wb_return(cudaErrorInvalidValue);
+    return cudaSuccess;
 }
 
-cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
-    return pool ? cudaMallocAsync(out, bytes, s) : wb_return(cudaErrorInvalidValue);
+/* One device, which has access to what is its own; the host has none. */
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t n) {
+    if (!pool || (n && !list)) return wb_return(cudaErrorInvalidValue);
+    for (size_t i = 0; i < n; i++)
+        if (list[i].location.type != cudaMemLocationTypeDevice || list[i].location.id ||
+            list[i].flags != cudaMemAccessFlagsProtReadWrite)
+            return wb_return(cudaErrorInvalidDevice);
+    return cudaSuccess;
 }
+
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *where) {
+    if (!pool || !flags || !where) return wb_return(cudaErrorInvalidValue);
+    bool here = where->type == cudaMemLocationTypeDevice && !where->id;
+    *flags = here ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return cudaSuccess;
+}
+
+/* Captured, it is a node of the graph; its address is known at once. */
+static int capture_allocation(struct wb_capture *into, void **out, size_t bytes, cudaStream_t s) {
+    int error = into->broken ? cudaErrorStreamCaptureInvalidated : wb_graph_memory_new(out, bytes);
+    struct wb_command c = {.kind = WB_ALLOC, .memory = {.p = error ? NULL : *out, .bytes = bytes}};
+    return error ? error : wb_issue(s, &c);
+}
+
+static int allocate(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
+    int error = wb_check_stream(s);
+    if (!error && (!out || !pool)) error = cudaErrorInvalidValue;
+    if (error) return error;
+    struct wb_capture *into = wb_capture(s);
+    if (into && into->graph && bytes) return capture_allocation(into, out, bytes, s);
+    if (pool->max && pool->used + bytes > pool->max) return cudaErrorMemoryAllocation;
+    error = wb_allocate(out, bytes);
+    if (error || !bytes) return error;
+    wb_lock();
+    wb_range_owner(*out, pool);
+    pool->used += bytes;
+    if (pool->used > pool->used_high) pool->used_high = pool->used;
+    wb_unlock();
+    return 0;
+}
+
+void wb_pool_freed(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
+    if (pool) pool->used -= bytes;
+    if (pool && pool->dying && !pool->used) free(pool);
+}
+
+cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t s) {
+    return wb_return(allocate(out, bytes, current_pool, s));
+}
+cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
+    return wb_return(allocate(out, bytes, pool, s));
+}
+
+static int release(void *p, cudaStream_t s) {
+    struct wb_command c = {.kind = WB_FREE, .memory = {.p = p}};
+    return p ? wb_issue(s, &c) : cudaErrorInvalidValue;
+}
+cudaError_t cudaFreeAsync(void *p, cudaStream_t s) { return wb_return(release(p, s)); }
 
 /* ---- hints ---- */
 

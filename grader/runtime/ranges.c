@@ -51,11 +51,17 @@ bool wb_range_remove(uint64_t start) {
     size_t at = behind(start);
     bool found = at && ranges[at - 1].start == start;
     if (found) {
+        wb_pool_freed(ranges[at - 1].pool, ranges[at - 1].bytes);
         memmove(ranges + at - 1, ranges + at, (nranges - at) * sizeof *ranges);
         nranges--;
     }
     wb_unlock();
     return found;
+}
+
+void wb_range_owner(const void *start, struct CUmemPoolHandle_st *pool) {
+    size_t at = behind((uint64_t)start);
+    if (at && ranges[at - 1].start == (uint64_t)start) ranges[at - 1].pool = pool;
 }
 
 bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows) {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* ---- errors (error.c) ---- */
@@ -44,12 +45,17 @@ enum wb_memory { WB_MEMORY_DEVICE, WB_MEMORY_MANAGED, WB_MEMORY_PINNED, WB_MEMOR
 struct wb_range {
     uint64_t start, bytes;
     enum wb_memory kind;
-    unsigned flags;  /* of cudaHostAlloc and cudaHostRegister */
-    uint64_t device; /* registered: what the device sees at `start`; 0 = nothing */
+    unsigned flags;                  /* of cudaHostAlloc and cudaHostRegister */
+    uint64_t device;                 /* registered: what the device sees at `start`; 0 = nothing */
+    struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
 };
 bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned flags);
 bool wb_range_find(const void *p, struct wb_range *out);
 bool wb_range_remove(uint64_t start);
+void wb_range_owner(const void *start, struct CUmemPoolHandle_st *pool);
+/* So many bytes of a pool were freed; between wb_lock and wb_unlock. */
+void wb_pool_freed(struct CUmemPoolHandle_st *pool, uint64_t bytes);
+int wb_allocate(void **out, size_t bytes);
 /* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
 bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows);
 
@@ -73,7 +79,7 @@ int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
 
 /* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched ---- */
 
-enum wb_kind { WB_LAUNCH, WB_COPY, WB_FILL, WB_HOST, WB_RECORD, WB_EMPTY, WB_CHILD };
+enum wb_kind { WB_LAUNCH, WB_COPY, WB_FILL, WB_HOST, WB_RECORD, WB_WAIT, WB_EMPTY, WB_CHILD, WB_ALLOC, WB_FREE };
 
 struct wb_command {
     enum wb_kind kind;
@@ -93,6 +99,7 @@ struct wb_command {
             size_t to_pitch, from_pitch, width, rows;
             enum cudaMemcpyKind kind;
             bool async;
+            size_t depth, to_slice, from_slice; /* so many times, so many bytes apart; depth 0 = once */
         } copy;
         struct {
             void *to;
@@ -105,10 +112,21 @@ struct wb_command {
         } host;
         cudaEvent_t event;
         cudaGraph_t child;
+        struct {
+            void *p;
+            size_t bytes;
+            bool again; /* may be allocated still: it is freed first */
+        } memory;
     };
 };
 
 int wb_run(const struct wb_command *c);
+/* Frees as cudaFreeAsync does. */
+int wb_free(void *p);
+/* -1: it is no memory of a graph; else it counts as freed, or the error. */
+int wb_graph_memory_end(void *p);
+/* Of a copy in three dimensions; it points to nothing of the parameters. */
+int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
 /* Runs it, or adds it to the graph that the stream is captured into. Checks the stream. */
 int wb_issue(cudaStream_t s, const struct wb_command *c);
 /* Kernel parameters from pointers to each, into WB_PARAMS bytes. */
@@ -126,8 +144,12 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
 /* What a stream is being captured into. */
 enum { WB_CAPTURE_DEPS = 32 };
 struct wb_capture {
-    cudaGraph_t graph;                     /* NULL = not captured */
-    bool origin;                           /* began here, rather than through an event */
+    cudaGraph_t graph; /* NULL = not captured */
+    bool origin;       /* began here, rather than through an event */
+    bool given;        /* into a graph that the program made */
+    bool broken;       /* by a call that must not be made meanwhile */
+    enum cudaStreamCaptureMode mode;
+    pthread_t thread;                      /* that began it */
     cudaGraphNode_t last[WB_CAPTURE_DEPS]; /* what the next node depends on */
     size_t nlast;
 };
@@ -136,6 +158,10 @@ struct wb_capture *wb_capture(cudaStream_t s);
 /* Ends the capture of all streams that are captured into `g`. */
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);
+/* A call that must not be made while a stream is captured, or on a stream that implies one that is: breaks the capture. */
+int wb_unsafe(void);
+int wb_implicit(cudaStream_t s);
+enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode);
 
 int wb_check_stream(cudaStream_t s);
 /* Prints what device printf has written. */

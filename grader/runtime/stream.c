@@ -55,6 +55,42 @@ void wb_capture_end(cudaGraph_t g) {
     wb_unlock();
 }
 
+/* ---- what must not be done meanwhile ---- */
+
+static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode) {
+    enum cudaStreamCaptureMode old = thread_mode;
+    thread_mode = mode;
+    return old;
+}
+
+/* Captures that forbid this thread unsafe calls: global ones of any thread, and its own but for relaxed ones. */
+static bool forbids(const struct wb_capture *c) {
+    bool own = pthread_equal(c->thread, pthread_self());
+    return c->origin && (c->mode == cudaStreamCaptureModeGlobal ? own || thread_mode == cudaStreamCaptureModeGlobal
+                                                                : c->mode == cudaStreamCaptureModeThreadLocal && own);
+}
+
+static int break_captures(bool (*which)(const struct CUstream_st *), int error) {
+    bool any = false;
+    if (!streams) return 0;
+    wb_lock();
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        if (s->capture.graph && which(s)) any = s->capture.broken = true;
+    wb_unlock();
+    return any ? error : 0;
+}
+
+static bool is_unsafe_for(const struct CUstream_st *s) {
+    return thread_mode != cudaStreamCaptureModeRelaxed && forbids(&s->capture);
+}
+static bool is_implied(const struct CUstream_st *s) { return !(s->flags & cudaStreamNonBlocking); }
+
+int wb_unsafe(void) { return break_captures(is_unsafe_for, cudaErrorStreamCaptureUnsupported); }
+int wb_implicit(cudaStream_t s) {
+    return s && s != cudaStreamLegacy ? 0 : break_captures(is_implied, cudaErrorStreamCaptureImplicit);
+}
+
 static bool captured(cudaStream_t s) { return !is_default(s) && s->capture.graph; }
 
 static int check_event(cudaEvent_t e) {
@@ -148,7 +184,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 
 static int check_waiting(cudaStream_t s) {
     int error = wb_check_stream(s);
-    return !error && captured(s) ? cudaErrorStreamCaptureUnsupported : error;
+    if (error || !captured(s)) return error;
+    s->capture.broken = true;
+    return cudaErrorStreamCaptureUnsupported;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
@@ -344,4 +382,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) 
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
 
-cudaError_t cudaDeviceSynchronize(void) { return wb_return(wb_sync()); }
+cudaError_t cudaDeviceSynchronize(void) {
+    int error = wb_unsafe();
+    return wb_return(error ? error : wb_sync());
+}

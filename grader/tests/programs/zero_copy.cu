@@ -1,3 +1,4 @@
+// not repeatable: a kernel waits for the host
 // Pinned and managed memory: one address on both sides, the same pages; a kernel that waits for the host, and the other way
 // round.
 #include "check.h"

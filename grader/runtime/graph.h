@@ -1,0 +1,43 @@
+/* graph.h — what the files of graphs share: nodes that own their commands, and graphs that own their nodes. */
+#pragma once
+#include "grader/runtime/runtime.h"
+
+struct CUgraphNode_st {
+    cudaGraph_t graph;
+    struct wb_command command;
+    cudaGraphNode_t *deps;
+    size_t ndeps;
+    cudaGraphNode_t original; /* the node this is a copy of, or NULL */
+    void **pointers;          /* to each of a kernel's parameters, once asked for */
+    bool disabled, done;
+};
+
+struct CUgraph_st {
+    cudaGraphNode_t *nodes;
+    size_t n;
+    bool executable;
+    unsigned long long flags; /* of an executable one */
+};
+
+struct CUgraphExec_st {
+    cudaGraph_t graph;
+};
+
+cudaGraph_t wb_graph_clone(cudaGraph_t g);
+/* The node of `g` that is a copy of `original`. */
+cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t original);
+/* Puts nodes into an order that respects the edges, in child graphs too; false if they form a cycle. */
+bool wb_graph_sort(cudaGraph_t g);
+/* `what` in place of a node's command, of the same kind; a copy of what it points to is made. */
+int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what);
+void wb_graph_free_node(cudaGraphNode_t node);
+void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep);
+
+/* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as allocated between its nodes ---- */
+
+int wb_graph_memory_new(void **out, size_t bytes);
+/* Nodes that name it keep it. */
+void wb_graph_memory_hold(void *p);
+void wb_graph_memory_drop(void *p);
+/* An allocation node is reached. */
+int wb_graph_memory_begin(void *p, bool again);

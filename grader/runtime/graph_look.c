@@ -1,0 +1,253 @@
+/* graph_look.c — graphs as such: their nodes and edges, looked at and changed; copies; new parameters for an executable one. */
+#include "grader/runtime/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum cudaGraphNodeType types[] = {
+    [WB_LAUNCH] = cudaGraphNodeTypeKernel,      [WB_COPY] = cudaGraphNodeTypeMemcpy,
+    [WB_FILL] = cudaGraphNodeTypeMemset,        [WB_HOST] = cudaGraphNodeTypeHost,
+    [WB_RECORD] = cudaGraphNodeTypeEventRecord, [WB_WAIT] = cudaGraphNodeTypeWaitEvent,
+    [WB_EMPTY] = cudaGraphNodeTypeEmpty,        [WB_CHILD] = cudaGraphNodeTypeGraph,
+    [WB_ALLOC] = cudaGraphNodeTypeMemAlloc,     [WB_FREE] = cudaGraphNodeTypeMemFree,
+};
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type) {
+    if (!node || !type) return wb_return(cudaErrorInvalidValue);
+    *type = types[node->command.kind];
+    return cudaSuccess;
+}
+
+/* ---- lists: as many as there is room for; without room, how many there are ---- */
+
+struct list {
+    cudaGraphNode_t *out, *second; /* second: the other ends of edges, or NULL */
+    size_t room, found;
+};
+
+static void put(struct list *l, cudaGraphNode_t node, cudaGraphNode_t second) {
+    if (l->out && l->found < l->room) l->out[l->found] = node;
+    if (l->second && l->found < l->room) l->second[l->found] = second;
+    l->found++;
+}
+
+static int finish(struct list *l, size_t *n) {
+    for (size_t i = l->found; i < l->room; i++) {
+        if (l->out) l->out[i] = NULL;
+        if (l->second) l->second[i] = NULL;
+    }
+    if (!l->out || l->found < *n) *n = l->found;
+    return 0;
+}
+
+static struct list list(cudaGraphNode_t *out, cudaGraphNode_t *second, const size_t *n) {
+    return (struct list){.out = out, .second = second, .room = out ? *n : 0};
+}
+
+static int nodes_of(cudaGraph_t g, bool roots_only, cudaGraphNode_t *out, size_t *n) {
+    if (!g || !n) return cudaErrorInvalidValue;
+    struct list l = list(out, NULL, n);
+    for (size_t i = 0; i < g->n; i++)
+        if (!roots_only || !g->nodes[i]->ndeps) put(&l, g->nodes[i], NULL);
+    return finish(&l, n);
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) {
+    return wb_return(nodes_of(g, false, out, n));
+}
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) {
+    return wb_return(nodes_of(g, true, out, n));
+}
+
+static int edges(cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n) {
+    if (!g || !n || !from != !to) return cudaErrorInvalidValue;
+    struct list l = list(from, to, n);
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t d = 0; d < g->nodes[i]->ndeps; d++) put(&l, g->nodes[i]->deps[d], g->nodes[i]);
+    return finish(&l, n);
+}
+
+static int dependencies(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
+    if (!node || !n) return cudaErrorInvalidValue;
+    struct list l = list(out, NULL, n);
+    for (size_t i = 0; i < node->ndeps; i++) put(&l, node->deps[i], NULL);
+    return finish(&l, n);
+}
+
+static bool depends(cudaGraphNode_t node, cudaGraphNode_t on) {
+    for (size_t i = 0; i < node->ndeps; i++)
+        if (node->deps[i] == on) return true;
+    return false;
+}
+
+static int dependents(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
+    if (!node || !n) return cudaErrorInvalidValue;
+    struct list l = list(out, NULL, n);
+    for (size_t i = 0; i < node->graph->n; i++)
+        if (depends(node->graph->nodes[i], node)) put(&l, node->graph->nodes[i], NULL);
+    return finish(&l, n);
+}
+
+/* ---- edges, changed ---- */
+
+static int connect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!from[i] || !to[i] || from[i]->graph != g || to[i]->graph != g || depends(to[i], from[i]))
+            return cudaErrorInvalidValue;
+    for (size_t i = 0; i < n; i++) wb_graph_add_dep(to[i], from[i]);
+    return 0;
+}
+
+static void cut(cudaGraphNode_t node, cudaGraphNode_t dep) {
+    size_t kept = 0;
+    for (size_t i = 0; i < node->ndeps; i++)
+        if (node->deps[i] != dep) node->deps[kept++] = node->deps[i];
+    node->ndeps = kept;
+}
+
+static int disconnect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!from[i] || !to[i] || to[i]->graph != g || !depends(to[i], from[i])) return cudaErrorInvalidValue;
+    for (size_t i = 0; i < n; i++) cut(to[i], from[i]);
+    return 0;
+}
+
+static int destroy_node(cudaGraphNode_t node) {
+    if (!node || node->graph->executable || node->command.kind == WB_ALLOC || node->command.kind == WB_FREE)
+        return node && !node->graph->executable ? cudaErrorNotSupported : cudaErrorInvalidValue;
+    cudaGraph_t g = node->graph;
+    size_t kept = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        cut(g->nodes[i], node);
+        if (g->nodes[i] != node) g->nodes[kept++] = g->nodes[i];
+    }
+    g->n = kept;
+    wb_graph_free_node(node);
+    return 0;
+}
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return wb_return(destroy_node(node)); }
+
+/* Edges carry nothing here: a kernel that may begin early begins later. */
+#if CUDART_VERSION >= 13000
+#define WITH_DATA(type) , type data
+#define IGNORE_DATA     (void)data
+#else
+#define WITH_DATA(type)
+#define IGNORE_DATA (void)0
+#endif
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to WITH_DATA(cudaGraphEdgeData *),
+                              size_t *n) {
+    IGNORE_DATA;
+    return wb_return(edges(g, from, to, n));
+}
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
+                                         size_t *n) {
+    IGNORE_DATA;
+    return wb_return(dependencies(node, out, n));
+}
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
+                                           size_t *n) {
+    IGNORE_DATA;
+    return wb_return(dependents(node, out, n));
+}
+cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
+                                     const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *), size_t n) {
+    IGNORE_DATA;
+    return wb_return(g ? connect_nodes(g, from, to, n) : cudaErrorInvalidValue);
+}
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *), size_t n) {
+    IGNORE_DATA;
+    return wb_return(g ? disconnect_nodes(g, from, to, n) : cudaErrorInvalidValue);
+}
+
+/* ---- copies ---- */
+
+cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t g) {
+    if (!out || !g) return wb_return(cudaErrorInvalidValue);
+    *out = wb_graph_clone(g);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original, cudaGraph_t clone) {
+    cudaGraphNode_t found = clone && original ? wb_graph_copy_of(clone, original) : NULL;
+    if (!out || !found) return wb_return(cudaErrorInvalidValue);
+    *out = found;
+    return cudaSuccess;
+}
+
+/* ---- new parameters for an executable graph ---- */
+
+/* Nodes pair up in the order in which they run. What does not: its kind, its edges; a memory node's address. */
+static enum cudaGraphExecUpdateResult differs(cudaGraphNode_t a, cudaGraphNode_t b) {
+    if (a->command.kind != b->command.kind) return cudaGraphExecUpdateErrorNodeTypeChanged;
+    if (a->ndeps != b->ndeps) return cudaGraphExecUpdateErrorTopologyChanged;
+    if (a->command.kind == WB_ALLOC && a->command.memory.bytes != b->command.memory.bytes)
+        return cudaGraphExecUpdateErrorParametersChanged;
+    if (a->command.kind == WB_LAUNCH && a->command.launch.cooperative != b->command.launch.cooperative)
+        return cudaGraphExecUpdateErrorAttributesChanged;
+    return cudaGraphExecUpdateSuccess;
+}
+
+static void compare(cudaGraph_t a, cudaGraph_t b, cudaGraphExecUpdateResultInfo *out) {
+    for (size_t i = 0; i < a->n && i < b->n && out->result == cudaGraphExecUpdateSuccess; i++) {
+        out->result = differs(a->nodes[i], b->nodes[i]);
+        if (out->result) out->errorNode = b->nodes[i]->original;
+        else if (a->nodes[i]->command.kind == WB_CHILD)
+            compare(a->nodes[i]->command.child, b->nodes[i]->command.child, out);
+    }
+    if (!out->result && a->n != b->n) out->result = cudaGraphExecUpdateErrorTopologyChanged;
+}
+
+/* The nodes keep standing for those that the executable graph was made from. */
+static void take_commands(cudaGraph_t to, cudaGraph_t from) {
+    for (size_t i = 0; i < to->n; i++) {
+        struct wb_command old = to->nodes[i]->command;
+        if (old.kind == WB_CHILD) take_commands(old.child, from->nodes[i]->command.child);
+        if (old.kind == WB_CHILD || old.kind == WB_ALLOC) continue;
+        to->nodes[i]->command = from->nodes[i]->command;
+        from->nodes[i]->command = old;
+    }
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g, cudaGraphExecUpdateResultInfo *result) {
+    if (!x || !g || !result) return wb_return(cudaErrorInvalidValue);
+    memset(result, 0, sizeof *result);
+    cudaGraph_t fresh = wb_graph_clone(g);
+    if (!wb_graph_sort(fresh)) result->result = cudaGraphExecUpdateError;
+    else compare(x->graph, fresh, result);
+    if (!result->result) take_commands(x->graph, fresh);
+    cudaGraphDestroy(fresh);
+    return wb_return(result->result ? cudaErrorGraphExecUpdateFailure : 0);
+}
+
+/* ---- a picture ---- */
+
+static const char *const names[] = {
+    [WB_LAUNCH] = "kernel", [WB_COPY] = "memcpy", [WB_FILL] = "memset", [WB_HOST] = "host",   [WB_RECORD] = "record",
+    [WB_WAIT] = "wait",     [WB_EMPTY] = "empty", [WB_CHILD] = "graph", [WB_ALLOC] = "alloc", [WB_FREE] = "free",
+};
+
+static size_t index_of(cudaGraphNode_t node) {
+    size_t i = 0;
+    while (node->graph->nodes[i] != node) i++;
+    return i;
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t g, const char *path, unsigned flags) {
+    (void)flags;
+    FILE *f = g && path ? fopen(path, "w") : NULL;
+    if (!f) return wb_return(g && path ? cudaErrorOperatingSystem : cudaErrorInvalidValue);
+    fprintf(f, "digraph graph_1 {\n");
+    for (size_t i = 0; i < g->n; i++) {
+        const char *name = "";
+        if (g->nodes[i]->command.kind == WB_LAUNCH) cudaFuncGetName(&name, g->nodes[i]->command.launch.func);
+        fprintf(f, "  node_%zu [label=\"%s %s\"];\n", i, names[g->nodes[i]->command.kind], name);
+        for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
+            fprintf(f, "  node_%zu -> node_%zu;\n", index_of(g->nodes[i]->deps[d]), i);
+    }
+    fprintf(f, "}\n");
+    return wb_return(fclose(f) ? cudaErrorOperatingSystem : 0);
+}
