@@ -206,7 +206,8 @@ static void *work(void *argument) {
 
 static u32 count_workers(const struct launch *l) {
     static _Atomic long known; /* to ask takes longer than a small launch */
-    long cores = known ? known : (known = sysconf(_SC_NPROCESSORS_ONLN));
+    long cores = known;
+    if (!cores) known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
     if (l->code->communicates || l->nblocks * l->nwarps < SMALL_LAUNCH) return 1;
     return n > l->nblocks ? (u32)l->nblocks : (u32)n;
