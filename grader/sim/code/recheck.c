@@ -72,16 +72,59 @@ static bool written_once(const struct sim_module *m, const struct code *c, ref r
     return n < 2;
 }
 
-static bool same_place(const struct sim_module *m, const struct op *load, const struct op *atom) {
+/* An address as a register and what is added to it. */
+struct place {
+    ref base;
+    s64 offset;
+};
+
+static const struct op *definition(const struct sim_module *m, const struct code *c, ref r) {
+    const struct op *found = NULL;
+    if (r == REF_NONE || ref_base(r) != BASE_FRAME) return NULL;
+    for (u32 i = c->first_op; i < m->nops; i++) {
+        if (m->ops[i].kind != OP_LANES || m->ops[i].dst != r) continue;
+        if (found || ref_base(m->ops[i].guard) == BASE_FRAME) return NULL;
+        found = &m->ops[i];
+    }
+    return found;
+}
+
+static s64 constant(const struct sim_module *m, ref r, bool wide) {
+    s64 v = 0;
+    s32 word;
+    memcpy(&v, m->consts + ref_offset(r), 8);
+    memcpy(&word, m->consts + ref_offset(r), 4);
+    return wide ? v : word;
+}
+
+/* Through additions of constants and what only moves the address. */
+static struct place resolve(const struct sim_module *m, const struct code *c, struct place p) {
+    enum { STEPS = 8 };
+    for (u32 i = 0; i < STEPS; i++) {
+        const struct op *o = definition(m, c, p.base);
+        const char *name = o ? insn_rows[o->row].name : "";
+        bool wide = !strncmp(name, "add.s64", 7) || !strncmp(name, "add.u64", 7),
+             sum = wide || !strncmp(name, "add.s32", 7) || !strncmp(name, "add.u32", 7);
+        if (sum && o->src[1] != REF_NONE && ref_base(o->src[1]) == BASE_CONST) p.offset += constant(m, o->src[1], wide);
+        else if (strncmp(name, "mov.", 4) && strcmp(name, "cvta")) break;
+        p.base = o->src[0];
+    }
+    return p;
+}
+
+static bool same_place(const struct sim_module *m, const struct code *c, const struct op *load, const struct op *atom) {
     const struct mem_desc *d = &m->mems[load->aux], *a = &m->mems[atom->aux];
-    return load->src[0] == atom->src[0] && load->imm == atom->imm && d->space == a->space && d->width == a->width;
+    if (d->width != a->width || (d->space == SPACE_SHARED) != (a->space == SPACE_SHARED)) return false;
+    struct place p = resolve(m, c, (struct place){load->src[0], load->imm}),
+                 q = resolve(m, c, (struct place){atom->src[0], atom->imm});
+    return p.base == q.base && p.offset == q.offset;
 }
 
 static bool checks(const struct sim_module *m, const struct code *c, const struct op *load, const struct op *atom) {
     const struct mem_desc *a = &m->mems[atom->aux];
     bool skips =
         a->atom == ATOM_EXCH || a->atom == ATOM_MIN || a->atom == ATOM_MAX || a->atom == ATOM_AND || a->atom == ATOM_OR;
-    if ((!skips && a->atom != ATOM_CAS) || !same_place(m, load, atom)) return false;
+    if ((!skips && a->atom != ATOM_CAS) || !same_place(m, c, load, atom)) return false;
     struct values v = {m, c, xcalloc(c->frame_bytes / 4 + 1, 1)};
     close_values(&v, m->mems[load->aux].reg[0]);
     bool compared = a->atom == ATOM_CAS && is_from(&v, a->operand[0]), ok = compared || only_decides(&v, atom);

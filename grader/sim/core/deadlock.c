@@ -36,6 +36,14 @@ static struct waiting find_other(struct block *b, u8 barrier) {
     return w;
 }
 
+/* Lanes of the warp that wait at another place. */
+static struct waiting find_apart(struct warp *warp, const struct fragment *f) {
+    for (u32 k = 0; k < warp->nfrag; k++)
+        if (warp->frag[k].pc != f->pc)
+            return (struct waiting){warp, &warp->frag[k], (u32)__builtin_popcount(warp->frag[k].mask)};
+    return (struct waiting){0};
+}
+
 /* "; 16 threads wait for others of their warp, thread (16,0,0) in line 7" */
 static void add(const struct launch *l, const struct waiting *w, const char *what, char *out, size_t size) {
     char who[64];
@@ -49,13 +57,15 @@ void barrier_deadlock(struct exec *x) {
     struct block *b = x->block;
     const struct launch *l = x->worker->launch;
     struct waiting block = find(b, FRAG_AT_BARRIER), lanes = find(b, FRAG_AT_RENDEZVOUS), other = {0};
-    char more[160], elsewhere[160];
+    char more[160], elsewhere[160], apart[160];
     struct waiting *first = block.frag ? &block : &lanes;
     x->warp = first->warp;
     x->active = first->frag->mask;
     if (block.frag) other = find_other(b, block.frag->barrier);
     add(l, &lanes, "for lanes of their own warp", more, sizeof more);
     add(l, &other, "at a barrier of another number", elsewhere, sizeof elsewhere);
+    other = find_apart(x->warp, first->frag);
+    add(l, &other, "at another place of the warp", apart, sizeof apart);
     const struct op *o = &l->ops[first->frag->pc];
     u32 lane = (u32)__builtin_ctz(first->frag->mask);
     if (block.frag)
@@ -63,6 +73,9 @@ void barrier_deadlock(struct exec *x) {
                    "waits for ever at a barrier of the block, as do %u of its %u threads%s%s",
                    block.threads - other.threads, l->nthreads, elsewhere, more);
     else
-        core_fault(x, SIM_FAULT_DEADLOCK, o, lane, 0, "waits for ever for lanes of its own warp, as do %u threads%s",
-                   lanes.threads, more);
+        core_fault(
+            x, SIM_FAULT_DEADLOCK, o, lane, 0,
+            "waits for ever for lanes of its own warp: of those that its mask names, some never come here; %u threads "
+            "of the block wait so%s",
+            lanes.threads, apart);
 }

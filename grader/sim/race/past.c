@@ -31,7 +31,8 @@ bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, 
     u32 least = p->npast > RACE_PAST ? p->npast - RACE_PAST : 0;
     for (u32 i = p->npast; i-- > least;) {
         const struct race_past *e = &p->past[i % RACE_PAST];
-        if (i + 1 == p->npast || e->shared != w->shared || e->did != w->did || e->block != w->block) continue;
+        bool at_hand = i + 1 == p->npast && w->lane < 0; /* else a lane of the same instruction may be meant */
+        if (at_hand || e->shared != w->shared || e->did != w->did || e->block != w->block) continue;
         if (w->warp >= 0 && e->warp != (u32)w->warp) continue;
         if (w->lane >= 0 && !(e->mask >> w->lane & 1)) continue;
         int l = lane_of(x, e, w->address);

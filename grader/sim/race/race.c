@@ -375,6 +375,7 @@ void race_describe_other(const struct exec *x, const struct race_wanted *w, cons
     int lane = -1;
     char who[64], block[64] = "", at[32] = "";
     bool found = race_past_find(x, w, &op, &lane);
+    if (found && x->mems[l->ops[op].aux].verb == MEM_STORE) did = "wrote"; /* a strong one */
     if (found && (line = place_line(l, op))) snprintf(at, sizeof at, " in line %u", line);
     if (w->block != (u32)x->block->linear)
         snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0], w->block / grid[0] % grid[1],
