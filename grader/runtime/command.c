@@ -38,7 +38,11 @@ static int run_launch(const struct wb_command *c) {
         .dynamic_shared = c->launch.shared,
         .cooperative = c->launch.cooperative,
     };
-    return send_launch(f, &q, c->launch.params, c->launch.param_bytes);
+    if (!wb_translates()) return send_launch(f, &q, c->launch.params, c->launch.param_bytes);
+    _Alignas(16) uint8_t params[WB_PARAMS];
+    memcpy(params, c->launch.params, c->launch.param_bytes);
+    wb_translate(params, c->launch.param_bytes);
+    return send_launch(f, &q, params, c->launch.param_bytes);
 }
 
 static int run_host(const struct wb_command *c) {

@@ -183,6 +183,13 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     (void)peer, (void)flags;
     return wb_return(cudaErrorInvalidDevice);
 }
+/* One device: no peers. */
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr a, int from, int to) {
+    if (check_device(from) || check_device(to) || from == to) return wb_return(cudaErrorInvalidDevice);
+    if (!value || (unsigned)a > cudaDevP2PAttrCudaArrayAccessSupported) return wb_return(cudaErrorInvalidValue);
+    *value = 0;
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
     (void)peer;
     return wb_return(cudaErrorPeerAccessNotEnabled);
@@ -190,8 +197,19 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 /* ---- configuration ---- */
 
-/* Memory and streams stay as they are: everything goes when the program ends, as it is about to. */
-cudaError_t cudaDeviceReset(void) { return wb_return(wb_sync()); }
+/* Memory goes, variables begin anew; handles of streams and events stay, of which nothing is left to be used. */
+static int reset(void) {
+    const struct wb_session *s;
+    int error;
+    if (!wb_device(&error) || !(s = wb_session(&error))) return error;
+    error = wb_sync();
+    if (error || s->grading) return error;
+    wb_unregister_all();
+    error = wb_ask(reset, NULL, NULL);
+    if (!error) wb_range_clear();
+    return error;
+}
+cudaError_t cudaDeviceReset(void) { return wb_return(reset()); }
 
 static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitStackSize] = 1024,
@@ -202,12 +220,17 @@ static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitMaxL2FetchGranularity] = 64,
 };
 
-/* Stored and given back; the simulated device's stack, heap and printf buffer have their own, larger sizes. */
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
-    if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return wb_return(cudaErrorUnsupportedLimit);
-    limits[limit] = value;
-    return cudaSuccess;
+/* The heap is the device's. Others are stored and given back: stack and printf buffer have their own, larger sizes. */
+static int set_limit(enum cudaLimit limit, size_t value) {
+    const struct wb_session *s;
+    int error;
+    if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
+    if (!wb_device(&error) || !(s = wb_session(&error))) return error;
+    if (limit == cudaLimitMallocHeapSize && !s->grading) error = wb_ask(heap, &((struct wb_req_heap){value}), NULL);
+    if (!error) limits[limit] = value;
+    return error;
 }
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) { return wb_return(set_limit(limit, value)); }
 
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return wb_return(cudaErrorUnsupportedLimit);

@@ -76,16 +76,36 @@ cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, vo
     return wb_return(launch(f, grid, block, args, shared, stream, true));
 }
 
+/* Events that a launch's attributes name: a kernel's blocks have all begun, or let go of what waits for them, when it is done. */
+static int record_events(const cudaLaunchConfig_t *c) {
+    int error = 0;
+    for (unsigned i = 0; !error && i < c->numAttrs; i++) {
+        const cudaLaunchAttribute *a = &c->attrs[i];
+        if (a->id == cudaLaunchAttributeProgrammaticEvent)
+            error = cudaEventRecord(a->val.programmaticEvent.event, c->stream);
+#if CUDART_VERSION >= 12030
+        if (a->id == cudaLaunchAttributeLaunchCompletionEvent)
+            error = cudaEventRecord(a->val.launchCompletionEvent.event, c->stream);
+#endif
+    }
+    return error;
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void **args) {
     bool cooperative = false;
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const cudaLaunchAttribute *a = &c->attrs[i];
+#if CUDART_VERSION >= 12040
+        if (a->id == cudaLaunchAttributeDeviceUpdatableKernelNode)
+            return wb_unsupported("cudaLaunchKernelEx of a node that the device changes");
+#endif
         if (a->id == cudaLaunchAttributeCooperative) cooperative = a->val.cooperative;
         if (a->id == cudaLaunchAttributeClusterDimension &&
             a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z != 1)
             return wb_unsupported("cudaLaunchKernelEx with thread block clusters");
     }
-    return wb_return(launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative));
+    int error = launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative);
+    return wb_return(error ? error : record_events(c));
 }
 
 /* ---- attributes ---- */

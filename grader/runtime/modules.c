@@ -155,9 +155,46 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
 static void map_managed(struct wb_module *m) {
     for (struct variable *v = variables; v; v = v->next) {
         if (!v->managed || v->module != m || v->found || find_variable(v)) continue;
-        if (!wb_shared_open(v->address, v->bytes, WB_MEMORY_MANAGED, cudaMemAttachGlobal))
-            *v->managed = (void *)v->address;
+        if (!wb_shared_open(v->address, v->bytes, WB_MEMORY_MANAGED, WB_VARIABLE)) *v->managed = (void *)v->address;
     }
+}
+
+void __cudaUnregisterFatBinary(void **handle);
+
+/* ---- what the program loads itself; images, and names, live as long as it does ---- */
+
+struct wb_module *wb_module_new(const void *image, size_t size, int *error) {
+    struct wb_module *m = allocate(sizeof *m);
+    m->image = image;
+    m->size = size;
+    wb_lock();
+    m->next = modules;
+    modules = m;
+    wb_unlock();
+    *error = load(m);
+    return m;
+}
+
+void wb_module_close(struct wb_module *m) { __cudaUnregisterFatBinary((void **)m); }
+
+struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *error) {
+    struct wb_function *f = allocate(sizeof *f);
+    *f = (struct wb_function){.name = name, .module = m, .carveout = -1};
+    f->host = f;
+    wb_lock();
+    f->next = functions;
+    functions = f;
+    wb_unlock();
+    return wb_function(f, error);
+}
+
+int wb_variable_find(struct wb_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
+    struct wb_rep_symbol_find p;
+    struct wb_req_symbol_find q = {.module = m->id};
+    int error = wb_ask_tail(symbol_find, &q, &p, name, strlen(name), NULL, 0);
+    *address = p.address;
+    *bytes = p.bytes;
+    return error;
 }
 
 /* ---- what nvcc's code calls; the prototypes are in its own headers for C++ only ---- */

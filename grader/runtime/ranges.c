@@ -30,7 +30,8 @@ bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned 
     }
     size_t at = behind(start);
     memmove(ranges + at + 1, ranges + at, (nranges - at) * sizeof *ranges);
-    ranges[at] = (struct wb_range){.start = start, .bytes = bytes, .kind = kind, .flags = flags};
+    ranges[at] =
+        (struct wb_range){.start = start, .bytes = bytes, .kind = kind, .flags = flags, .advice = {0, -2, -2, -2}};
     nranges++;
     wb_unlock();
     return true;
@@ -62,6 +63,48 @@ bool wb_range_remove(uint64_t start) {
 void wb_range_owner(const void *start, struct CUmemPoolHandle_st *pool) {
     size_t at = behind((uint64_t)start);
     if (at && ranges[at - 1].start == (uint64_t)start) ranges[at - 1].pool = pool;
+}
+
+void wb_range_device(uint64_t start, uint64_t device) {
+    wb_lock();
+    size_t at = behind(start);
+    if (at && ranges[at - 1].start == start) ranges[at - 1].device = device;
+    wb_unlock();
+}
+
+void wb_range_advise(const void *p, enum wb_advice which, int value) {
+    wb_lock();
+    size_t at = behind((uint64_t)p);
+    if (at) ranges[at - 1].advice[which] = value;
+    wb_unlock();
+}
+
+bool wb_range_any(uint64_t start, uint64_t bytes) {
+    wb_lock();
+    size_t at = behind(start + bytes - 1);
+    bool any = at && ranges[at - 1].start + ranges[at - 1].bytes > start;
+    wb_unlock();
+    return any;
+}
+
+bool wb_range_next(enum wb_memory kind, struct wb_range *out) {
+    wb_lock();
+    size_t i = 0;
+    while (i < nranges && ranges[i].kind != kind) i++;
+    bool found = i < nranges;
+    if (found) *out = ranges[i];
+    wb_unlock();
+    return found;
+}
+
+void wb_range_clear(void) {
+    wb_lock();
+    size_t kept = 0;
+    for (size_t i = 0; i < nranges; i++)
+        if (ranges[i].flags & WB_VARIABLE) ranges[kept++] = ranges[i];
+        else wb_pool_freed(ranges[i].pool, ranges[i].bytes);
+    nranges = kept;
+    wb_unlock();
 }
 
 bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows) {

@@ -33,6 +33,20 @@ struct wb_function {
     struct wb_req_launch acceptable; /* and this grid of it, or a smaller one */
 };
 
+/* ---- device code that the program loads itself (library.c) ---- */
+
+/* PTX text, or a fat binary, as nvcc and NVRTC write it. */
+int wb_library_load(struct wb_module **out, const void *code);
+int wb_library_file(struct wb_module **out, const char *path);
+int wb_library_unload(struct wb_module *m);
+int wb_library_kernel(struct wb_function **out, struct wb_module *m, const char *name);
+int wb_library_variable(struct wb_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+/* modules.c */
+struct wb_module *wb_module_new(const void *image, size_t size, int *error);
+void wb_module_close(struct wb_module *m);
+struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *error);
+int wb_variable_find(struct wb_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+
 /* By host stub or by handle; looks the kernel up on the device at first use. NULL with `*error`. */
 struct wb_function *wb_function(const void *stub_or_handle, int *error);
 /* Address and size of a __device__ or __constant__ variable on the device. */
@@ -42,12 +56,15 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
 /* Device memory; memory that host and device share, at the same address on both sides; host memory that is registered. */
 enum wb_memory { WB_MEMORY_DEVICE, WB_MEMORY_MANAGED, WB_MEMORY_PINNED, WB_MEMORY_REGISTERED };
+enum wb_advice { WB_ADVICE_READ_MOSTLY, WB_ADVICE_PREFERRED, WB_ADVICE_ACCESSED, WB_ADVICE_PREFETCHED, WB_ADVICES };
+enum { WB_VARIABLE = 1 << 30 /* among flags: a variable of device code */ };
 struct wb_range {
     uint64_t start, bytes;
     enum wb_memory kind;
     unsigned flags;                  /* of cudaHostAlloc and cudaHostRegister */
     uint64_t device;                 /* registered: what the device sees at `start`; 0 = nothing */
     struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
+    int advice[WB_ADVICES];          /* of managed memory: places, -1 the host, -2 none */
 };
 bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned flags);
 bool wb_range_find(const void *p, struct wb_range *out);
@@ -56,6 +73,18 @@ void wb_range_owner(const void *start, struct CUmemPoolHandle_st *pool);
 /* So many bytes of a pool were freed; between wb_lock and wb_unlock. */
 void wb_pool_freed(struct CUmemPoolHandle_st *pool, uint64_t bytes);
 int wb_allocate(void **out, size_t bytes);
+void wb_range_device(uint64_t start, uint64_t device);
+void wb_range_advise(const void *p, enum wb_advice which, int value);
+bool wb_range_any(uint64_t start, uint64_t bytes);             /* some range overlaps these bytes */
+bool wb_range_next(enum wb_memory kind, struct wb_range *out); /* any of that kind */
+/* Forgets all but variables: the device has freed them. */
+void wb_range_clear(void);
+/* These pages are being replaced: whoever writes there waits until it is (0, 0). */
+void wb_moving(uint64_t start, uint64_t bytes);
+/* register.c: puts the device's address in place of registered memory's in a launch's parameters. */
+void wb_unregister_all(void);
+bool wb_translates(void);
+bool wb_translate(uint8_t *params, uint32_t bytes);
 /* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
 bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows);
 

@@ -7,6 +7,7 @@
  * Any other touch of a device address is the classic mistake, and ends the program with a message that says so. */
 #include "grader/runtime/runtime.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +28,27 @@ static void say(const char *text, uint64_t address, const char *rest) {
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return;
 }
 
+static _Atomic uint64_t moving_start, moving_bytes;
+static _Atomic unsigned moves;
+void wb_moving(uint64_t start, uint64_t bytes) {
+    if (bytes) moves++;
+    moving_start = start;
+    moving_bytes = bytes;
+}
+
+/* Pages were being replaced when this thread wrote there, or have been since its last fault: then the write is tried again. */
+static bool try_again(uint64_t address) {
+    static _Thread_local unsigned seen;
+    bool any = seen != moves;
+    while (moving_bytes && address - moving_start < moving_bytes) sched_yield();
+    seen = moves;
+    return any;
+}
+
 static void on_fault(int signal_number, siginfo_t *info, void *context) {
     (void)context;
     uint64_t address = (uint64_t)info->si_addr;
+    if (try_again(address)) return;
     if (address >= base && address - base < span)
         say("host code dereferenced device address ", address, ": copy the data with cudaMemcpy");
     /* Back to whoever was there before, and let the instruction fault again. */

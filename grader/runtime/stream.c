@@ -7,7 +7,14 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+enum { WB_ATTRIBUTES = 5 };
+struct wb_attribute {
+    bool set;
+    cudaStreamAttrValue value;
+};
 
 struct CUstream_st {
     struct CUstream_st *next;
@@ -15,6 +22,7 @@ struct CUstream_st {
     int priority;
     unsigned long long id;
     uint32_t sent; /* the last message for it */
+    struct wb_attribute attributes[WB_ATTRIBUTES];
     struct wb_capture capture;
 };
 
@@ -244,20 +252,50 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
 }
 #endif
 
-/* Attributes are hints about caches and priorities. */
+/* Attributes are hints about caches, priorities, ways of waiting: kept, and given back. */
+static struct wb_attribute *attribute(cudaStream_t s, cudaStreamAttrID id, int *error) {
+    static struct wb_attribute of_default[WB_ATTRIBUTES];
+    static const cudaStreamAttrID ids[WB_ATTRIBUTES] = {
+        cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeSynchronizationPolicy, cudaLaunchAttributePriority,
+        cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeMemSyncDomain};
+    *error = wb_check_stream(s);
+    for (int i = 0; !*error && i < WB_ATTRIBUTES; i++)
+        if (ids[i] == id) return is_default(s) ? &of_default[i] : &s->attributes[i];
+    if (!*error) *error = cudaErrorInvalidValue;
+    return NULL;
+}
+
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id, const cudaStreamAttrValue *value) {
-    (void)id;
-    return wb_return(value ? wb_check_stream(s) : cudaErrorInvalidValue);
+    int error;
+    struct wb_attribute *a = attribute(s, id, &error);
+    if (a && !value) return wb_return(cudaErrorInvalidValue);
+    if (a) *a = (struct wb_attribute){true, *value};
+    return wb_return(error);
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id, cudaStreamAttrValue *value) {
+    int error;
+    const struct wb_attribute *a = attribute(s, id, &error);
+    if (a && !value) return wb_return(cudaErrorInvalidValue);
+    if (!a) return wb_return(error);
+    *value = a->value;
+    if (id == cudaLaunchAttributePriority && !a->set && !is_default(s)) value->priority = s->priority;
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     int error = wb_check_stream(to);
-    return wb_return(error ? error : wb_check_stream(from));
+    if (!error) error = wb_check_stream(from);
+    if (!error && !is_default(to) && !is_default(from)) memcpy(to->attributes, from->attributes, sizeof to->attributes);
+    return wb_return(error);
 }
 
+/* All streams see all memory. */
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, unsigned flags) {
-    (void)p, (void)length, (void)flags;
-    return wb_return(wb_check_stream(s));
+    (void)length;
+    int error = wb_check_stream(s);
+    bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+    return wb_return(error ? error : wb_is_managed(p) && known ? 0 : cudaErrorInvalidValue);
 }
 
 /* The work before them is done, so callbacks run at once, on the calling thread. */

@@ -86,6 +86,8 @@ struct backend_ops {
     /* Wall-clock seconds that a launch may take from now on, a backstop; 0 = the backend's own limit. */
     void (*time_limit)(struct backend *, double seconds);
     void (*take_output)(struct backend *, struct buf *out, struct buf *errors);
+    /* Bytes of device malloc's heap; false: too many. NULL where a device has its own. */
+    bool (*heap)(struct backend *, uint64_t bytes);
 };
 
 /* NULL with the reason in `e`. `instructions` is the budget of a launch in warp instructions, 0 = none. */

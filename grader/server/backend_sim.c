@@ -31,11 +31,21 @@ static void sim_backend_close(struct backend *b) {
 static void sim_backend_reset(struct backend *b) { sim_reset(backend_sim(b)); }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
 
+/* PTX itself, as a program may load it that made it at run time: what begins a fat binary is no text. */
+static bool is_text(const void *image, size_t size) {
+    const unsigned char *p = image;
+    size_t n = size < 64 ? strnlen(image, size) : 64;
+    for (size_t i = 0; i < n; i++)
+        if (p[i] >= 0x7f || (p[i] < ' ' && p[i] != '\n' && p[i] != '\t' && p[i] != '\r')) return false;
+    return n > 0;
+}
+
 static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
     struct arena arena = {0};
     size_t n = 0;
     unsigned sm = b->device->cc_major * 10 + b->device->cc_minor;
-    const char *ptx = ptx_from_fatbin(&arena, image, size, sm, &n, e);
+    const char *ptx = is_text(image, size) ? image : ptx_from_fatbin(&arena, image, size, sm, &n, e);
+    if (ptx == image) n = strnlen(image, size);
     *module = ptx ? sim_load(backend_sim(b), ptx, n, e) : NULL;
     arena_free(&arena);
     if (*module) return 0;
@@ -178,13 +188,15 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
     sim_take_output(backend_sim(b), out, errors);
 }
 
+static bool sim_backend_heap(struct backend *b, uint64_t bytes) { return sim_set_heap(backend_sim(b), bytes); }
+
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
     OP(close),       OP(reset),       OP(free_all),     OP(load),   OP(unload),    OP(find_kernel),
     OP(find_symbol), OP(alloc),       OP(alloc_pages),  OP(share),  OP(unshare),   OP(mark),
     OP(free),        OP(range),       OP(memory_used),  OP(write),  OP(read),      OP(undefined),
     OP(fill),        OP(copy),        OP(check),        OP(launch), OP(occupancy), OP(time_limit),
-    OP(take_output), OP(back_shared), OP(alloc_shared),
+    OP(take_output), OP(back_shared), OP(alloc_shared), OP(heap),
 #undef OP
 };
 

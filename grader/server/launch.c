@@ -39,6 +39,18 @@ static void run(struct server *s, const struct server_kernel *k, const struct ba
     sim_result_free(&result.sim);
 }
 
+/* All blocks are on the device at once, or they could not wait for each other. */
+static int check_cooperative(struct server *s, const struct server_kernel *k, const struct backend_launch *l) {
+    unsigned threads = l->block[0] * l->block[1] * l->block[2];
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    uint64_t most = (uint64_t)s->backend->device->sms *
+                    s->backend->ops->occupancy(s->backend, k->k.handle, threads, l->dynamic_shared);
+    if (blocks <= most) return 0;
+    return server_refuse(s, WB_cudaErrorCooperativeLaunchTooLarge,
+                         "kernel `%.200s`: a cooperative launch of %llu blocks; the device holds %llu at once", k->name,
+                         (unsigned long long)blocks, (unsigned long long)most);
+}
+
 static int check(struct server *s, const struct server_kernel *k, const struct wb_req_launch *q,
                  const struct backend_launch *l) {
     if (l->param_bytes != k->k.info.param_bytes)
@@ -53,7 +65,7 @@ static int check(struct server *s, const struct server_kernel *k, const struct w
         int error = s->backend->ops->check(s->backend, l, &e);
         if (error) return server_refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);
     }
-    if (q->dynamic_shared <= k->max_dynamic_shared) return 0;
+    if (q->dynamic_shared <= k->max_dynamic_shared) return l->cooperative ? check_cooperative(s, k, l) : 0;
     return server_refuse(s, WB_cudaErrorInvalidValue,
                          "kernel `%.200s`: %llu bytes of dynamic shared memory, at most %u without "
                          "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)",

@@ -289,6 +289,24 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail ta
     return error;
 }
 
+int server_on_heap(struct server *s, const struct wb_req_heap *q, struct tail tail, struct wb_rep_heap *p,
+                   struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    if (s->options.grading || !s->backend->ops->heap) return WB_cudaErrorNotPermitted;
+    if (s->backend->ops->heap(s->backend, q->bytes)) return 0;
+    return server_refuse(s, WB_cudaErrorMemoryAllocation, "a heap of %llu bytes: the simulated device has %llu at most",
+                         (unsigned long long)q->bytes, (unsigned long long)SIM_HEAP_MOST);
+}
+
+int server_on_reset(struct server *s, const struct wb_req_reset *q, struct tail tail, struct wb_rep_reset *p,
+                    struct buf *out) {
+    (void)q, (void)tail, (void)p, (void)out;
+    if (s->options.grading)
+        return server_refuse(s, WB_cudaErrorNotPermitted, "an exercise's entry must not reset the device");
+    server_context_clear(s, false);
+    return 0;
+}
+
 int server_on_event(struct server *s, const struct wb_req_event *q, struct tail tail, struct wb_rep_event *p,
                     struct buf *out) {
     (void)tail, (void)p, (void)out;

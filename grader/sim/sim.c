@@ -293,6 +293,12 @@ void sim_take_output(struct sim *s, struct buf *out, struct buf *errors) {
     buf_clear(&s->errors);
 }
 
+bool sim_set_heap(struct sim *s, uint64_t bytes) {
+    if (bytes > SIM_HEAP_MOST) return false;
+    s->options.heap_bytes = bytes;
+    return true;
+}
+
 void sim_set_sanitize(struct sim *s, bool on) { s->options.sanitize = on; }
 
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {

@@ -51,6 +51,7 @@ struct sim_options {
     bool hostile_schedule;       /* split warps after divergence as hardware may */
     bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
+    uint64_t heap_bytes;         /* of device malloc; 0 = 8 MiB, a GPU's own */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
@@ -70,7 +71,8 @@ void sim_free_all(struct sim *s);
  * dereference of a device pointer faults at an address that tells what it was. */
 #define SIM_BASE         0x2ff800000000ull
 #define SIM_SPAN         (1ull << 40)
-#define SIM_SHARED_BYTES (63ull << 29)              /* from SIM_BASE on: what host and device share */
+#define SIM_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: what host and device share */
+#define SIM_HEAP_MOST    (4ull << 30)  /* bytes of the device heap; what lies before device memory holds it twice */
 #define SIM_DEVICE       (SIM_BASE + (64ull << 29)) /* device memory proper */
 
 enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
@@ -237,6 +239,8 @@ uint64_t sim_sample_warps(const struct sim *s); /* what sim_set_sample set */
 /* What device printf wrote since the last call, and which assertions failed; appended, at most 1 MiB of each kept (as the
  * device's buffer). */
 void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
+/* False: more than there can be. */
+bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* Launches of more warps than this run a sample of their blocks, spread evenly over the grid; counters are scaled up to

@@ -74,7 +74,21 @@ struct command {
     bool architecture, link;
 };
 
-static bool takes_runtime(const char *arg) { return starts(arg, "-lcudart"); }
+/* Our library is the runtime and the driver API. */
+static bool takes_runtime(const char *arg) { return starts(arg, "-lcudart") || !strcmp(arg, "-lcuda"); }
+
+/* NVIDIA's libraries for the host hold their kernels as machine code, and bring a runtime of their own. */
+static void warn_of_machine_code(const char *arg) {
+    static const char *const libraries[] = {"cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse",
+                                            "cudnn",  "nccl",     "nppc",  "nppi",   "npps",   "nvjpeg",   NULL};
+    for (const char *const *l = libraries; *l && starts(arg, "-l"); l++)
+        if (!strcmp(arg + 2, *l))
+            fprintf(
+                stderr,
+                "simgpu nvcc: lib%s carries machine code only, which the simulated device cannot run: its calls will "
+                "fail. Kernels of your own, CUB, Thrust and cuRAND's device functions (curand_kernel.h) run.\n",
+                *l);
+}
 
 static bool copy_arguments(struct command *c, int argc, char **argv, struct err *e) {
     for (int i = 0; i < argc; i++) {
@@ -84,6 +98,7 @@ static bool copy_arguments(struct command *c, int argc, char **argv, struct err 
             continue; /* ours it is */
         }
         if (takes_runtime(argv[i])) continue;
+        warn_of_machine_code(argv[i]);
         if (any_option(argv[i], relocatable) && !strstr(argv[i], "=false"))
             return err_set(e, ERR_UNSUPPORTED,
                            "%s: device code cannot be linked across files here; put the kernels and the __device__ "

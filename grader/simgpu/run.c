@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct run_options {
@@ -34,6 +35,7 @@ struct run {
     const char *program;
     pid_t pid;                /* of the program */
     bool connected, stranger; /* a process asked for a device; one that was built with another version */
+    _Atomic bool over, ended; /* it took more memory than it may; it is over */
 };
 
 static const char usage[] =
@@ -47,7 +49,7 @@ static const char usage[] =
     "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
     "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
-    "  --memory MIB            device memory (2048)\n"
+    "  --memory MIB            of this machine's memory, for what the program touches (most of what is free)\n"
     "  --timeout SECONDS       of wall clock for one kernel (60)\n"
     "  --budget N              warp instructions for one kernel (no limit)\n";
 
@@ -77,8 +79,8 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         return o->workers = (unsigned)number, true;
     }
     if (!strcmp(name, "--memory")) {
-        if (!parse_number(value, 1, 65536, &number))
-            return err_set(e, ERR_INPUT, "--memory %s: from 1 to 65536", value);
+        if (!parse_number(value, 1, 1 << 24, &number))
+            return err_set(e, ERR_INPUT, "--memory %s: from 1 to %d", value, 1 << 24);
         return o->memory = (uint64_t)number << 20, true;
     }
     if (!strcmp(name, "--budget")) {
@@ -205,7 +207,6 @@ static struct server *open_device(void *user, int connection) {
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
         .hostile_schedule = o->hostile_schedule,
-        .memory_limit = o->memory,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
@@ -240,6 +241,45 @@ static void closing(void *user, struct server *s) {
     buf_free(&text);
 }
 
+/* ---- what the simulation takes of this machine ----
+ * The device's memory is its own size, and costs what is touched of it. Before that is more than the machine has, and
+ * something else has to go, the program ends. */
+
+static uint64_t available_bytes(void) {
+    char line[128];
+    unsigned long long kib = 0;
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu", &kib) != 1) {}
+    if (f) fclose(f);
+    return (uint64_t)kib << 10;
+}
+
+static uint64_t resident_bytes(void) {
+    unsigned long long all, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f && fscanf(f, "%llu %llu", &all, &resident) != 2) resident = 0;
+    if (f) fclose(f);
+    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void *watch_memory(void *user) {
+    struct run *run = user;
+    uint64_t most = run->options->memory ? run->options->memory : available_bytes() / 10 * 9;
+    while (most && !run->ended) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        if (run->ended || resident_bytes() <= most) continue;
+        run->over = true;
+        fprintf(
+            stderr,
+            "simgpu run: what %s has touched of the device's memory takes more than %llu MiB of this machine's: run "
+            "it with a smaller size, or allow more with --memory MIB\n",
+            run->program, (unsigned long long)(most >> 20));
+        kill(run->pid, SIGKILL);
+        return NULL;
+    }
+    return NULL;
+}
+
 /* The program's status as waitpid gives it, -1 = it could not be started. */
 static int serve_program(struct run *run, char **argv, struct err *e) {
     struct rendezvous *r = rendezvous_open(e);
@@ -248,10 +288,14 @@ static int serve_program(struct run *run, char **argv, struct err *e) {
     pid_t pid = fork();
     if (pid == 0) become(r, argv);
     run->pid = pid;
+    pthread_t watcher;
+    bool watched = pid > 0 && !pthread_create(&watcher, NULL, watch_memory, run);
     int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
     signal(SIGINT, SIG_IGN); /* the program gets it too, and decides */
     if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
     else rendezvous_serve(r, pidfd, open_device, closing, run);
+    run->ended = true;
+    if (watched) pthread_join(watcher, NULL);
     rendezvous_close(r);
     if (pidfd < 0) return -1;
     close(pidfd);
@@ -294,7 +338,7 @@ int simgpu_run(int argc, char **argv) {
     report_log_end(run.reports);
     if (!write_counters(&run, out, &e) || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     if (!run.connected) say_foreign(run.program);
-    return run.stranger ? 3 : end_like(status);
+    return run.stranger || run.over ? 3 : end_like(status);
 }
 
 /* One device: every figure with its source. */

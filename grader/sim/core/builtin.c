@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OUTPUT_LIMIT = 1 << 20, TEXT_LIMIT = 4096, HEAP_LIMIT = 8 << 20 };
+enum { OUTPUT_LIMIT = 1 << 20, TEXT_LIMIT = 4096, HEAP = 8 << 20 };
 
 /* A lane's value of an argument area: words of 32 lanes. */
 static u64 argument(const unsigned char *frame, const struct param_area *a, u32 lane) {
@@ -166,7 +166,8 @@ static void forget_memos(struct exec *x) { /* the allocation table moved */
 
 static u64 heap_take(struct exec *x, u64 bytes) {
     struct sim *sim = x->worker->launch->sim;
-    if (bytes > HEAP_LIMIT || sim->heap_used + bytes > HEAP_LIMIT) return 0;
+    u64 limit = sim->options.heap_bytes ? sim->options.heap_bytes : HEAP;
+    if (bytes > limit || sim->heap_used + bytes > limit) return 0;
     u64 p = memory_alloc_aside(x->memory, bytes, "device heap");
     if (p) sim->heap_used += bytes;
     forget_memos(x);

@@ -193,7 +193,7 @@ START_TEST(test_record_and_replay) {
 }
 END_TEST
 
-static int statuses[8];
+static int statuses[10];
 
 static void forbidden_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
@@ -207,6 +207,8 @@ static void forbidden_entry(const struct wb_arg *args) {
     struct wb_rep_hello h;
     statuses[6] = ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
     statuses[7] = fixture_launch(&f, host.add, 32, out, 32);
+    statuses[8] = ASK(&f, reset, NULL, NULL);
+    statuses[9] = ASK(&f, heap, &(struct wb_req_heap){1 << 30}, NULL);
 }
 
 START_TEST(test_grading_refuses) {
@@ -216,10 +218,12 @@ START_TEST(test_grading_refuses) {
     for (int i = 0; i < 6; i++) ck_assert_int_eq(statuses[i], WB_cudaErrorNotPermitted);
     ck_assert_int_eq(statuses[6], 0);
     ck_assert_int_eq(statuses[7], 0);
+    ck_assert_int_eq(statuses[8], WB_cudaErrorNotPermitted);
+    ck_assert_int_eq(statuses[9], WB_cudaErrorNotPermitted);
     ck_assert_int_eq(o.error, WB_cudaErrorNotPermitted);
     ck_assert_str_eq(o.call, "read");
     ck_assert_ptr_nonnull(strstr(o.why, "must not read device memory back"));
-    ck_assert_uint_eq(f.notes, 6);
+    ck_assert_uint_eq(f.notes, 7);
     ck_assert_uint_eq(recording_launches(r), 1);
     recording_free(r);
 }

@@ -1,0 +1,311 @@
+/* driver.c — the driver API (cu*), as far as programs of one device use it: devices and one context, modules, memory, launches,
+ * streams and events. It is another way to the same runtime, with the same handles. Not for what the grader runs. */
+#include "grader/runtime/runtime.h"
+
+#include <cuda.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* Numbers are the same, but for those that one of the two lacks. */
+static CUresult result(int error) {
+    switch (error) {
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidMemcpyDirection:
+    case cudaErrorInvalidDevicePointer: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return (CUresult)error;
+}
+
+static bool started;
+static struct CUctx_st { unsigned flags; } the_context;
+static _Thread_local CUcontext current;
+static _Thread_local unsigned depth; /* of the stack of contexts, which are all the same */
+
+CUresult cuInit(unsigned flags) {
+    int error;
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    started = wb_device(&error);
+    return result(error);
+}
+
+static CUresult ready(void) {
+    if (!started) return CUDA_ERROR_NOT_INITIALIZED;
+    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* Of a call that needs a context: `call` is evaluated only then. */
+#define WITH_CONTEXT(call) (ready() ? ready() : result(call))
+
+CUresult cuDriverGetVersion(int *version) { return result(cudaDriverGetVersion(version)); }
+CUresult cuGetErrorName(CUresult error, const char **text) {
+    *text = cudaGetErrorName((cudaError_t)error);
+    if (!strncmp(*text, "cuda", 4)) *text = error ? *text : "CUDA_SUCCESS";
+    return CUDA_SUCCESS;
+}
+CUresult cuGetErrorString(CUresult error, const char **text) {
+    *text = cudaGetErrorString((cudaError_t)error);
+    return CUDA_SUCCESS;
+}
+
+/* ---- the device and its context ---- */
+
+static CUresult check_device(CUdevice d) {
+    return !started ? CUDA_ERROR_NOT_INITIALIZED : d ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *n) {
+    *n = 1;
+    return started ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+CUresult cuDeviceGet(CUdevice *d, int ordinal) {
+    *d = 0;
+    return check_device(ordinal);
+}
+CUresult cuDeviceGetName(char *name, int size, CUdevice d) {
+    struct cudaDeviceProp p;
+    if (check_device(d)) return check_device(d);
+    cudaGetDeviceProperties(&p, 0);
+    snprintf(name, (size_t)size, "%s", p.name);
+    return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice d) {
+    size_t unused;
+    return check_device(d) ? check_device(d) : result(cudaMemGetInfo(&unused, bytes));
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d) {
+    return check_device(d) ? check_device(d) : result(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)a, 0));
+}
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
+    CUresult error = cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d);
+    return error ? error : cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
+}
+
+static CUresult push(CUcontext *out, CUdevice d) {
+    CUresult error = check_device(d);
+    if (error) return error;
+    current = &the_context;
+    depth++;
+    if (out) *out = current;
+    return CUDA_SUCCESS;
+}
+
+#if CUDA_VERSION >= 13000
+CUresult cuCtxCreate(CUcontext *out, CUctxCreateParams *params, unsigned flags, CUdevice d) {
+    (void)params;
+    the_context.flags = flags;
+    return push(out, d);
+}
+#else
+CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice d) {
+    the_context.flags = flags;
+    return push(out, d);
+}
+#endif
+CUresult cuCtxDestroy(CUcontext c) {
+    if (c != &the_context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (depth) depth--;
+    if (!depth) current = NULL;
+    return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
+    *out = &the_context;
+    return check_device(d);
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return check_device(d); }
+CUresult cuDevicePrimaryCtxReset(CUdevice d) { return check_device(d) ? check_device(d) : result(cudaDeviceReset()); }
+CUresult cuCtxSetCurrent(CUcontext c) {
+    if (c && c != &the_context) return CUDA_ERROR_INVALID_CONTEXT;
+    current = c;
+    depth = c ? (depth ? depth : 1) : 0;
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext *out) {
+    *out = current;
+    return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext c) { return c == &the_context ? push(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT; }
+CUresult cuCtxPopCurrent(CUcontext *out) {
+    if (!current) return CUDA_ERROR_INVALID_CONTEXT;
+    if (out) *out = current;
+    return cuCtxDestroy(current);
+}
+CUresult cuCtxGetDevice(CUdevice *d) {
+    *d = 0;
+    return ready();
+}
+CUresult cuCtxSynchronize(void) { return WITH_CONTEXT(cudaDeviceSynchronize()); }
+
+/* ---- modules ---- */
+
+CUresult cuModuleLoadData(CUmodule *out, const void *image) {
+    return WITH_CONTEXT(wb_library_load((struct wb_module **)out, image));
+}
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options, void **values) {
+    (void)n, (void)options, (void)values; /* for a compiler that is not there */
+    return cuModuleLoadData(out, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) { return cuModuleLoadData(out, image); }
+CUresult cuModuleLoad(CUmodule *out, const char *path) {
+    return WITH_CONTEXT(wb_library_file((struct wb_module **)out, path));
+}
+CUresult cuModuleUnload(CUmodule m) { return WITH_CONTEXT(wb_library_unload((struct wb_module *)m)); }
+CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name) {
+    return WITH_CONTEXT(wb_library_kernel((struct wb_function **)out, (struct wb_module *)m, name));
+}
+CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *size, CUmodule m, const char *name) {
+    uint64_t address = 0, bytes = 0;
+    CUresult error = WITH_CONTEXT(wb_library_variable((struct wb_module *)m, name, &address, &bytes));
+    if (!error && out) *out = address;
+    if (!error && size) *size = bytes;
+    return error;
+}
+
+/* ---- memory ---- */
+
+CUresult cuMemGetInfo(size_t *unused, size_t *total) { return WITH_CONTEXT(cudaMemGetInfo(unused, total)); }
+CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
+    return n ? WITH_CONTEXT(cudaMalloc((void **)p, n)) : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuMemFree(CUdeviceptr p) { return WITH_CONTEXT(cudaFree((void *)p)); }
+CUresult cuMemAllocPitch(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned unit) {
+    (void)unit;
+    return WITH_CONTEXT(cudaMallocPitch((void **)p, pitch, width, height));
+}
+CUresult cuMemAllocManaged(CUdeviceptr *p, size_t n, unsigned flags) {
+    return WITH_CONTEXT(cudaMallocManaged((void **)p, n, flags));
+}
+CUresult cuMemAllocHost(void **p, size_t n) { return WITH_CONTEXT(cudaMallocHost(p, n)); }
+CUresult cuMemHostAlloc(void **p, size_t n, unsigned flags) { return WITH_CONTEXT(cudaHostAlloc(p, n, flags)); }
+CUresult cuMemFreeHost(void *p) { return WITH_CONTEXT(cudaFreeHost(p)); }
+CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *p, unsigned flags) {
+    return WITH_CONTEXT(cudaHostGetDevicePointer((void **)out, p, flags));
+}
+CUresult cuMemHostRegister(void *p, size_t n, unsigned flags) { return WITH_CONTEXT(cudaHostRegister(p, n, flags)); }
+CUresult cuMemHostUnregister(void *p) { return WITH_CONTEXT(cudaHostUnregister(p)); }
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n) {
+    return WITH_CONTEXT(cudaMemcpy((void *)to, from, n, cudaMemcpyHostToDevice));
+}
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n) {
+    return WITH_CONTEXT(cudaMemcpy(to, (void *)from, n, cudaMemcpyDeviceToHost));
+}
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t n) {
+    return WITH_CONTEXT(cudaMemcpy((void *)to, (void *)from, n, cudaMemcpyDeviceToDevice));
+}
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t n) {
+    return WITH_CONTEXT(cudaMemcpy((void *)to, (void *)from, n, cudaMemcpyDefault));
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t n, CUstream s) {
+    return WITH_CONTEXT(cudaMemcpyAsync((void *)to, from, n, cudaMemcpyHostToDevice, s));
+}
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n, CUstream s) {
+    return WITH_CONTEXT(cudaMemcpyAsync(to, (void *)from, n, cudaMemcpyDeviceToHost, s));
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
+    return WITH_CONTEXT(cudaMemcpyAsync((void *)to, (void *)from, n, cudaMemcpyDeviceToDevice, s));
+}
+
+/* Elements of 1, 2 or 4 bytes. */
+static int fill(CUdeviceptr p, uint32_t value, unsigned unit, size_t n, CUstream s) {
+    struct wb_command c = {.kind = WB_FILL, .fill = {(void *)p, n * unit, n, 1, value, unit}};
+    return wb_issue(s, &c);
+}
+CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t n) { return WITH_CONTEXT(fill(p, value, 1, n, 0)); }
+CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t n) { return WITH_CONTEXT(fill(p, value, 2, n, 0)); }
+CUresult cuMemsetD32(CUdeviceptr p, unsigned value, size_t n) { return WITH_CONTEXT(fill(p, value, 4, n, 0)); }
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream s) {
+    return WITH_CONTEXT(fill(p, value, 1, n, s));
+}
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned value, size_t n, CUstream s) {
+    return WITH_CONTEXT(fill(p, value, 4, n, s));
+}
+
+/* ---- launches ---- */
+
+/* Parameters that the caller has packed already. */
+static int packed(void **extra, void **p, size_t *n) {
+    *p = NULL, *n = 0;
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) *p = extra[1];
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) *n = *(size_t *)extra[1];
+    }
+    return *p ? 0 : cudaErrorInvalidValue;
+}
+
+static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream s, void **params, void **extra,
+                  bool cooperative) {
+    int error;
+    void *given;
+    size_t n;
+    const struct wb_function *k = wb_function(f, &error);
+    if (!k) return error == cudaErrorInvalidDeviceFunction ? cudaErrorInvalidResourceHandle : error;
+    _Alignas(16) uint8_t bytes[WB_PARAMS];
+    error = extra ? packed(extra, &given, &n) : wb_pack(k, params, bytes);
+    if (!error && extra && n < k->info.param_bytes) error = cudaErrorInvalidValue;
+    if (error) return error;
+    if (extra) memcpy(bytes, given, k->info.param_bytes);
+    struct wb_command c = {.kind = WB_LAUNCH,
+                           .launch = {f, grid, block, shared, s, cooperative, bytes, k->info.param_bytes}};
+    return wb_issue(s, &c);
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, CUstream s, void **params, void **extra) {
+    return WITH_CONTEXT(launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, extra, false));
+}
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                   unsigned bz, unsigned shared, CUstream s, void **params) {
+    return WITH_CONTEXT(launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, NULL, true));
+}
+
+static int function_attribute(int *value, CUfunction_attribute a, CUfunction f) {
+    struct cudaFuncAttributes all;
+    int error = cudaFuncGetAttributes(&all, f);
+    if (error) return error;
+    switch ((int)a) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; return 0;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)all.sharedSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)all.constSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)all.localSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; return 0;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; return 0;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; return 0;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = all.maxDynamicSharedSizeBytes; return 0;
+    }
+    return cudaErrorInvalidValue;
+}
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunction f) {
+    return WITH_CONTEXT(function_attribute(value, a, f));
+}
+CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int value) {
+    return WITH_CONTEXT(cudaFuncSetAttribute(f, (enum cudaFuncAttribute)a, value));
+}
+CUresult cuFuncSetCacheConfig(CUfunction f, CUfunc_cache config) {
+    return WITH_CONTEXT(cudaFuncSetCacheConfig(f, (enum cudaFuncCache)config));
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t shared) {
+    return WITH_CONTEXT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared));
+}
+
+/* ---- streams and events ---- */
+
+CUresult cuStreamCreate(CUstream *s, unsigned flags) { return WITH_CONTEXT(cudaStreamCreateWithFlags(s, flags)); }
+CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority) {
+    return WITH_CONTEXT(cudaStreamCreateWithPriority(s, flags, priority));
+}
+CUresult cuStreamDestroy(CUstream s) { return WITH_CONTEXT(cudaStreamDestroy(s)); }
+CUresult cuStreamSynchronize(CUstream s) { return WITH_CONTEXT(cudaStreamSynchronize(s)); }
+CUresult cuStreamQuery(CUstream s) { return WITH_CONTEXT(cudaStreamQuery(s)); }
+CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags) {
+    return WITH_CONTEXT(cudaStreamWaitEvent(s, e, flags));
+}
+CUresult cuEventCreate(CUevent *e, unsigned flags) { return WITH_CONTEXT(cudaEventCreateWithFlags(e, flags)); }
+CUresult cuEventDestroy(CUevent e) { return WITH_CONTEXT(cudaEventDestroy(e)); }
+CUresult cuEventRecord(CUevent e, CUstream s) { return WITH_CONTEXT(cudaEventRecord(e, s)); }
+CUresult cuEventQuery(CUevent e) { return WITH_CONTEXT(cudaEventQuery(e)); }
+CUresult cuEventSynchronize(CUevent e) { return WITH_CONTEXT(cudaEventSynchronize(e)); }
+CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) { return WITH_CONTEXT(cudaEventElapsedTime(ms, a, b)); }
