@@ -34,7 +34,7 @@ static const char usage[] =
     "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
     "  --format FORMAT       text, json; csv for batch; gradescope for run\n"
     "  --output F            write the report to F\n"
-    "  --count-modelled-speed  let the modelled speed count for the score\n"
+    "  --no-modelled-speed   leave a modelled speed out of the score\n"
     "  --threads N           threads of the simulated GPU\n"
     "  --jobs N              submissions or exercises graded at the same time\n"
     "  --exercise E          batch: only this exercise\n"
@@ -54,6 +54,7 @@ enum {
     OPT_FORMAT,
     OPT_OUTPUT,
     OPT_COUNT,
+    OPT_NO_COUNT,
     OPT_THREADS,
     OPT_JOBS,
     OPT_TREE,
@@ -69,7 +70,8 @@ static const struct option known[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"output", required_argument, NULL, OPT_OUTPUT},
-    {"count-modelled-speed", no_argument, NULL, OPT_COUNT},
+    {"no-modelled-speed", no_argument, NULL, OPT_NO_COUNT},
+    {"count-modelled-speed", no_argument, NULL, OPT_COUNT}, /* once an option, now the rule */
     {"threads", required_argument, NULL, OPT_THREADS},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"working-tree", no_argument, NULL, OPT_TREE},
@@ -125,7 +127,8 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_FILE: o->file = optarg; return true;
     case OPT_EXERCISE: o->exercise = optarg; return true;
     case OPT_OUTPUT: o->output = optarg; return true;
-    case OPT_COUNT: return o->count_modelled = true;
+    case OPT_COUNT: return o->no_modelled = false, true;
+    case OPT_NO_COUNT: return o->no_modelled = true;
     case OPT_TREE: return o->working_tree = true;
     case OPT_NO_JAIL: return o->no_jail = true;
     case OPT_ALL: return o->all = true;
@@ -167,5 +170,5 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
 
 struct grade_options options_grade(const struct options *o, const struct gpu_device *d) {
     return (struct grade_options){
-        .device = d, .seed = o->seed, .workers = o->workers, .count_modelled = o->count_modelled};
+        .device = d, .seed = o->seed, .workers = o->workers, .count_modelled = !o->no_modelled};
 }

@@ -18,7 +18,7 @@ struct options {
     const char *file, *output, *exercise;
     char seed[65];
     enum report_format format;
-    bool no_jail, count_modelled, working_tree, all, verbose, help;
+    bool no_jail, no_modelled, working_tree, all, verbose, help;
     unsigned workers; /* simulator threads; 0 = one for each core */
     unsigned jobs;    /* submissions graded at the same time; 0 = one for each core */
 };

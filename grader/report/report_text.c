@@ -1,6 +1,7 @@
 /* report_text.c — the report for the student: first what failed and where, then what it cost, then what to do next. */
 #include "grader/jail/jail.h"
 #include "common/text.h"
+#include "grader/grade/score.h"
 #include "grader/report/report.h"
 
 #include <math.h>
@@ -76,7 +77,8 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE),
                report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
-    if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
+    if (r->untouched) buf_puts(out, "  not started");
+    else if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_printf(out, "\n  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
     enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
     buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(), report_ink(s, INK_NONE));
@@ -98,13 +100,30 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     }
 }
 
+/* "transpose.cu:7:", as editors and people find it, and what stands there. */
+static void quote(const struct result *r, const char *file, unsigned line, unsigned indent,
+                  const struct report_style *s, struct buf *out) {
+    buf_printf(out, "%*s%s:%u:", (int)indent, "", file, line);
+    if (!strcmp(file, r->file)) {
+        struct buf raw = {0}, clean = {0};
+        unsigned room = s->width > indent + 30 ? s->width - indent - 2 : 300;
+        report_source_line(&r->source, line, true, &raw);
+        text_clean(&clean, buf_str(&raw), raw.size, 300);
+        if (clean.size > room) clean.size = room, buf_puts(&clean, "…");
+        buf_printf(out, "\n%*s%s|%s %s", (int)indent, "", report_ink(s, INK_DIM), report_ink(s, INK_NONE),
+                   buf_str(&clean));
+        buf_free(&raw), buf_free(&clean);
+    }
+    buf_puts(out, "\n");
+}
+
 static void value(const struct technique_result *t, struct buf *out) {
     buf_printf(out, "%s is %.6g%s%s, %s %.6g", t->metric, t->value, t->unit ? " per " : "", t->unit ? t->unit : "",
                t->at_most ? "at most" : "at least", t->limit);
 }
 
 static bool same_check(const struct result *r, unsigned i, unsigned k) {
-    return !strcmp(r->technique[i].name, r->technique[k].name);
+    return r->technique[i].test == r->technique[k].test && r->technique[i].guard == r->technique[k].guard;
 }
 
 /* Limits that stand in one test are one check: `end` is where the next one starts. */
@@ -115,34 +134,49 @@ static bool check_passed(const struct result *r, unsigned first, unsigned *end) 
     return passed;
 }
 
+/* Where, and why the limit stands there. */
 static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s,
                     struct buf *out) {
-    if (t->line && !strcmp(t->file, r->file)) {
-        struct buf line = {0};
-        report_source_line(&r->source, t->line, true, &line);
-        buf_printf(out, "%9s%s%u |%s ", "", report_ink(s, INK_DIM), t->line, report_ink(s, INK_NONE));
-        text_clean(out, buf_str(&line), line.size, 300);
-        buf_puts(out, "\n");
-        buf_free(&line);
-    }
     wrapped(t->reason, 9, s, out);
+    if (t->file[0]) quote(r, t->file, t->line, 9, s, out);
+}
+
+/* The figure of a check that decides: the one that is furthest from its limit. */
+static const struct technique_result *decisive(const struct result *r, unsigned first, unsigned end) {
+    const struct technique_result *worst = NULL;
+    for (unsigned i = first; i < end; i++)
+        if (!r->technique[i].passed && (!worst || r->technique[i].way < worst->way)) worst = &r->technique[i];
+    return worst ? worst : &r->technique[first];
+}
+
+static void one_figure(const struct result *r, const struct technique_result *t, const struct report_style *s,
+                       struct buf *out) {
+    struct buf text = {0};
+    buf_printf(out, "    %s%-4s%s ", report_ink(s, t->passed ? INK_NONE : INK_WARN), t->passed ? "" : "miss",
+               report_ink(s, INK_NONE));
+    if (t->metric[0]) value(t, &text);
+    if (!t->passed && t->naive_known) buf_printf(&text, "; the naive version's is %.6g", t->naive);
+    size_t at = out->size;
+    wrapped(buf_str(&text), 9, s, out);
+    if (out->size >= at + 9) memmove(out->data + at, out->data + at + 9, out->size - at - 9 + 1), out->size -= 9;
+    buf_free(&text);
+    if (!t->passed) failing(r, t, s, out);
 }
 
 static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s,
                       struct buf *out) {
-    const struct technique_result *last = &r->technique[end - 1]; /* a test ends at the limit that it fails */
-    buf_printf(out, "    %s%s%s %s %s%s%s", report_ink(s, passed ? INK_GOOD : INK_WARN), passed ? "ok  " : "FAIL",
-               report_ink(s, INK_NONE), last->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD),
-               last->name, passed ? "" : report_ink(s, INK_NONE));
-    if (!passed && last->file[0]) buf_printf(out, "  %s:%u", last->file, last->line);
+    const struct technique_result *worst = decisive(r, first, end);
+    bool waived = !passed && !worst->guard && r->waived;
+    buf_printf(out, "    %s%s%s %s %s%s%s", report_ink(s, passed || waived ? INK_GOOD : INK_WARN),
+               passed   ? "ok  "
+               : waived ? "--  "
+                        : "FAIL",
+               report_ink(s, INK_NONE), worst->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD),
+               worst->name, passed ? "" : report_ink(s, INK_NONE));
+    if (waived) buf_puts(out, "  waived");
+    else if (!passed && !worst->guard && worst->way > 0) buf_printf(out, "  %.0f %% of the way", 100 * worst->way);
     buf_puts(out, "\n");
-    for (unsigned i = first; i < end; i++) {
-        if (!r->technique[i].metric[0]) continue;
-        buf_printf(out, "%9s%s", "", r->technique[i].passed ? "" : report_ink(s, INK_WARN));
-        value(&r->technique[i], out);
-        buf_printf(out, "%s\n", r->technique[i].passed ? "" : report_ink(s, INK_NONE));
-    }
-    if (!passed) failing(r, last, s, out);
+    for (unsigned i = first; i < end; i++) one_figure(r, &r->technique[i], s, out);
 }
 
 static void technique(const struct result *r, const struct report_style *s, struct buf *out) {
@@ -208,11 +242,19 @@ static void missing(const struct result *r, const struct report_style *s, struct
     if (r->verdict == V_IE)
         buf_puts(out, "  This is a fault of the grader or the machine, not of the submission. It is not "
                       "scored; run it again.\n");
+    if (r->waived)
+        wrapped("waived: goals that it misses count as reached, since it is faster than the model answer beyond the "
+                "model's error, keeps all guards, and its whole result was checked at the timed size",
+                2, s, out);
     for (unsigned i = 0; i < r->nmissing; i++)
         buf_printf(out, "  %-10s %.1f points: %s\n", i ? "" : "missing", r->missing[i].points, r->missing[i].why);
     if (r->full.correctness + r->full.technique > 0 && !r->speed_counted && r->full.speed > 0)
-        buf_printf(out, "  %s%-10s %.0f speed points: no measured time, the rest is scaled to %.0f%s\n",
-                   report_ink(s, INK_DIM), "left out", r->full.speed, r->max_score, report_ink(s, INK_NONE));
+        buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n", report_ink(s, INK_DIM),
+                   "left out", r->full.speed,
+                   !r->speed.valid                    ? "no time is known"
+                   : r->speed.gain < SCORE_LEAST_GAIN ? "the technique gains next to nothing on this device"
+                                                      : "a modelled time was not to count",
+                   r->max_score, report_ink(s, INK_NONE));
 }
 
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
