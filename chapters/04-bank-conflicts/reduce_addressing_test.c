@@ -40,8 +40,7 @@ END_TEST
 static double technique_groups(void) { return groups(&ex_current()->technique_case); }
 
 START_TEST(no_bank_conflicts) {
-    ex_no_bank_conflicts("lanes of a warp that add neighbouring elements read neighbouring banks",
-                         "lanes of a warp that add neighbouring elements write neighbouring banks");
+    ex_no_bank_conflicts("lanes of a warp that add neighbouring elements use neighbouring banks");
 }
 END_TEST
 

@@ -20,8 +20,7 @@ END_TEST
 START_TEST(no_conflicts_and_no_padding) {
     double bytes = 4096;
     while (bytes > 1 && bytes > ex_metric("shared_bytes")) bytes /= 2;
-    ex_no_bank_conflicts("32 lanes that read 32 different banks need one pass",
-                         "32 lanes that write 32 different banks need one pass");
+    ex_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
     ex_at_most("shared_bytes", bytes,
                "the tile is a power of two of rows and words without a gap, as a bulk copy would lay it out");
 }

@@ -23,8 +23,7 @@ END_TEST
 /* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one. bank_conflicts
  * counts what is above. */
 START_TEST(no_bank_conflicts) {
-    ex_no_bank_conflicts("lanes that are served together must read different banks, or the same word",
-                         "lanes that are served together must write different banks");
+    ex_no_bank_conflicts("lanes that are served together must use different banks, or read the same word");
 }
 END_TEST
 

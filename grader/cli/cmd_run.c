@@ -91,6 +91,17 @@ static void say_cost(const struct gpu_device *d, struct time_cost before) {
             c.launches - before.launches, d->name, c.seconds - before.seconds, c.traces - before.traces);
 }
 
+/* As rustlings does: how far one is, and where to go on. */
+static void say_progress(const struct result *r, struct buf *out) {
+    const struct exercise *next;
+    unsigned done = progress_done(&next);
+    if (r->verdict != V_AC) return;
+    buf_printf(out, "%u of %u done.", done, book_count());
+    if (next)
+        buf_printf(out, " Next: chapters/%s/%s.md, then build/grader run %s", next->chapter, next->name, next->name);
+    buf_puts(out, "\n");
+}
+
 /* One device: everything that was chosen. Returns the exit status, -1 on an error. */
 static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
                      struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
@@ -105,10 +116,10 @@ static int on_device(const struct options *o, const struct gpu_device *d, const 
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
     if (ok) report_side_by_side_add(rows, d, results, n);
-    for (unsigned i = 0; ok && i < n; i++) {
+    for (unsigned i = 0; ok && i < n; i++)
         if (!o->file) progress_note(&results[i]);
-        result_free(&results[i]);
-    }
+    if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output) say_progress(&results[0], text);
+    for (unsigned i = 0; ok && i < n; i++) result_free(&results[i]);
     free(results);
     return status;
 }

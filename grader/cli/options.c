@@ -35,6 +35,7 @@ static const char usage[] =
     "  --format FORMAT       text, json; csv for batch; gradescope for run\n"
     "  --output F            write the report to F\n"
     "  --no-modelled-speed   leave a modelled speed out of the score\n"
+    "  --case N              run: this case alone, as the report numbers them; no points\n"
     "  --threads N           threads of the simulated GPU\n"
     "  --jobs N              submissions or exercises graded at the same time\n"
     "  --exercise E          batch: only this exercise\n"
@@ -61,7 +62,8 @@ enum {
     OPT_NO_JAIL,
     OPT_ALL,
     OPT_VERBOSE,
-    OPT_EXERCISE
+    OPT_EXERCISE,
+    OPT_CASE
 };
 
 static const struct option known[] = {
@@ -79,6 +81,7 @@ static const struct option known[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"verbose", no_argument, NULL, OPT_VERBOSE},
     {"exercise", required_argument, NULL, OPT_EXERCISE},
+    {"case", required_argument, NULL, OPT_CASE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -129,6 +132,7 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_OUTPUT: o->output = optarg; return true;
     case OPT_COUNT: return o->no_modelled = false, true;
     case OPT_NO_COUNT: return o->no_modelled = true;
+    case OPT_CASE: return parse_number("case", optarg, &o->only_case, e);
     case OPT_TREE: return o->working_tree = true;
     case OPT_NO_JAIL: return o->no_jail = true;
     case OPT_ALL: return o->all = true;
@@ -169,6 +173,9 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
 }
 
 struct grade_options options_grade(const struct options *o, const struct gpu_device *d) {
-    return (struct grade_options){
-        .device = d, .seed = o->seed, .workers = o->workers, .count_modelled = !o->no_modelled};
+    return (struct grade_options){.device = d,
+                                  .seed = o->seed,
+                                  .workers = o->workers,
+                                  .count_modelled = !o->no_modelled,
+                                  .only_case = o->only_case};
 }

@@ -40,7 +40,7 @@ static void keep_counters(struct grading *g) {
 static void join_cases(struct result *r) {
     r->verdict = V_AC;
     for (unsigned i = 0; i < r->ncases; i++) r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
-    if (r->verdict == V_AC) r->verdict = V_IE; /* something failed, and no case says what */
+    if (r->verdict == V_AC && !r->partial) r->verdict = V_IE; /* something failed, and no case says what */
 }
 
 static void withhold(struct result *r, const char *why) {
@@ -135,7 +135,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     r->file = keep(r, name);
     r->message = "";
     buf_add(&r->source, source, size);
-    r->untouched = is_untouched(r);
+    r->untouched = is_untouched(r), r->partial = o->only_case > 0;
     r->speed.note = "";
     if (o->progress) o->progress(o->user, "compiling");
     if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);
@@ -144,7 +144,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
         text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);
         run_built(&g);
     }
-    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE) score_nothing(r);
+    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE && !r->partial) score_nothing(r);
     build_free(&g.build);
     ptxas_free(&g.ptxas);
     tally_free(&g.tally);

@@ -48,11 +48,12 @@ struct speed_result {
     double low_us, high_us; /* the model's own interval for the student's time */
     double ci_low, ci_high; /* measured: the 95 % interval of vs_solution; 0 = none */
     const char *bound_by;
-    const char *size; /* the problem that was timed: "512 x 256 x 512" */
-    double gain;      /* of the model answer over the naive version, as a factor; 0 = unknown */
-    bool whole;       /* the outputs of the timed size were checked, all of them */
-    const char *note; /* why there is none, or what to know about it */
-    bool forfeit;     /* there is none by the submission's own doing: where speed counts, its points are lost */
+    const char *size;    /* the problem that was timed: "512 x 256 x 512" */
+    double bytes, flops; /* that the problem needs at this size; 0 = not said */
+    double gain;         /* of the model answer over the naive version, as a factor; 0 = unknown */
+    bool whole;          /* the outputs of the timed size were checked, all of them */
+    const char *note;    /* why there is none, or what to know about it */
+    bool forfeit;        /* there is none by the submission's own doing: where speed counts, its points are lost */
 };
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */
@@ -98,6 +99,7 @@ struct result {
     unsigned nmissing;
     bool speed_counted;
     bool waived;         /* the goals that it misses count as reached: it is faster than the model answer (score.h) */
+    bool partial;        /* one case alone was run: no points are given or refused */
     bool untouched;      /* the file as it came: not started */
     const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
     struct case_result *cases;

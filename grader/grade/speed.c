@@ -99,10 +99,21 @@ static bool baseline(struct grading *g, struct times *t) {
     return ok;
 }
 
-/* Least seconds that the device needs: the bytes that must move, the operations that must be done. */
+static double written_bytes(const struct exercise *ex, const struct ex_case *c) {
+    double bytes = 0;
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT)
+            bytes += (double)ex->args[i].count(c) * (double)ex_type_bytes(ex->args[i].type);
+    return bytes;
+}
+
+/* Least seconds that the device needs: the bytes that must move, the operations that must be done. One figure for a problem
+ * and a device, which no version can beat: of what is written, as much as L2 leaves there need not reach DRAM (time_least_dram), so
+ * that the bytes of the outputs count in part only. */
 static double roofline(const struct grading *g, const struct ex_case *c) {
     const struct gpu_device *d = g->o->device;
-    double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
+    double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, written = fmin(bytes, written_bytes(g->ex, c));
+    double moving = time_least_dram(d, bytes - written, written) / d->dram_rate;
     double working = g->ex->flops ? g->ex->flops(c) / (2.0 * d->fp32_lanes * d->sms * d->clock_hz) : 0;
     return moving > working ? moving : working;
 }
@@ -132,9 +143,8 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
     s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
     s->gain = naive > 0 ? naive / answer : 0;
-    /* Up to an L2's worth of the bytes may stay on the chip, so a little below the roofline's time is no
-     * fault. */
-    s->of_roofline = fmin(1, roofline(g, c) / own->seconds);
+    s->of_roofline = roofline(g, c) / own->seconds;
+    s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
     if (own->waits) {
         s->forfeit = true;
         s->note = "not modelled: blocks wait for each other, or one runs for very long";

@@ -129,6 +129,7 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     s->low_us = s->high_us = s->student_us;
     double moving = g->ex->bytes && c->bytes_per_second > 0 ? g->ex->bytes(timed) / c->bytes_per_second : 0;
     double working = g->ex->flops && c->flops_per_second > 0 ? g->ex->flops(timed) / c->flops_per_second : 0;
+    s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0, s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
     s->of_roofline = (moving > working ? moving : working) / m->second;
     check_plausible_time(g, m->second);
     s->bound_by = "";

@@ -35,6 +35,9 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
 void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *style,
                   struct buf *out);
 
+/* 12.5, 126 976, 1.05 M: appended. */
+void report_number(double v, struct buf *out);
+
 /* Colours, as escape sequences or nothing. */
 enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };
 const char *report_ink(const struct report_style *s, enum ink i);
