@@ -33,7 +33,8 @@ static void line(const struct exercise *ex, const struct report_style *s, struct
     else buf_printf(out, "%10s", "");
     if (begun && p.verdict[0]) total->points += p.score;
     total->exercises++, total->done += done, total->tried += begun && !done;
-    buf_printf(out, "  %.*s", TITLE, ex->title);
+    bool whole = strlen(ex->title) <= TITLE;
+    buf_printf(out, "  %.*s%s", whole ? TITLE : TITLE - 1, ex->title, whole ? "" : "…");
     if (p.hints)
         buf_printf(out, " %s(%u hint%s)%s", report_ink(s, INK_DIM), p.hints, p.hints == 1 ? "" : "s",
                    report_ink(s, INK_NONE));

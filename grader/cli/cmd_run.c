@@ -95,7 +95,7 @@ static void say_cost(const struct gpu_device *d, struct time_cost before) {
 static void say_progress(const struct result *r, struct buf *out) {
     const struct exercise *next;
     unsigned done = progress_done(&next);
-    if (r->verdict != V_AC) return;
+    if (r->verdict != V_AC || r->partial) return;
     buf_printf(out, "%u of %u done.", done, book_count());
     if (next)
         buf_printf(out, " Next: chapters/%s/%s.md, then build/grader run %s", next->chapter, next->name, next->name);

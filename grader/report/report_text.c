@@ -45,18 +45,19 @@ static void wrapped(const char *text, unsigned indent, const struct report_style
         size_t line = strcspn(text, "\n");
         unsigned column = indent;
         buf_printf(out, "%*s", (int)indent, "");
+        size_t blanks = 0; /* before the word, which begin no line and end none */
         for (const char *p = text, *end = text + line; p < end;) {
-            size_t word = strcspn(p, " \n"), blanks = strspn(p + word, " ");
+            size_t word = strcspn(p, " \n");
             unsigned w = width_of(p, word);
-            if (column > indent && column + w > width) {
+            if (column > indent && column + blanks + w > width) {
                 buf_printf(out, "\n%*s", (int)indent, "");
-                column = indent;
+                column = indent, blanks = 0;
             }
+            if (word) buf_printf(out, "%*s", (int)blanks, "");
             buf_add(out, p, word);
-            bool more = p + word + blanks < end;
-            if (more) buf_printf(out, "%*s", (int)blanks, "");
-            column += w + (unsigned)blanks;
-            p += word + blanks;
+            column += (word ? (unsigned)blanks : 0) + w;
+            blanks = strspn(p + word, " ") + (word ? 0 : blanks);
+            p += word + strspn(p + word, " ");
         }
         buf_puts(out, "\n");
         text += line + (text[line] == '\n');
@@ -245,8 +246,8 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE),
                report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
-    if (r->untouched) buf_puts(out, "  not started");
-    else if (r->partial) buf_puts(out, "  this case alone, no points");
+    if (r->partial) buf_puts(out, "  this case alone, no points");
+    else if (r->untouched) buf_puts(out, "  not started");
     else if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_puts(out, "\n");
     first_cause(r, s, out);
@@ -413,6 +414,7 @@ static void missing(const struct result *r, const struct report_style *s, struct
 
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
     const char *name = r->ex->name;
+    if (r->partial) return;
     buf_printf(out, "  %s", report_ink(s, INK_DIM));
     if (r->verdict == V_AC)
         buf_printf(out, "next       compare with the steps of the ladder: build/grader solution %s", name);
