@@ -134,9 +134,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
     double answer = timed ? solution->timed : solution->counted, naive = timed ? base->timed : base->counted;
     struct buf size = {0};
-    struct ex_case plain = *c;
-    plain.label = NULL;
-    problem_case_name(g->ex, &plain, &size);
+    problem_size(g->ex, c, &size);
     s->valid = answer > 0 && own->seconds > 0 && !own->waits;
     s->kind = "modelled";
     s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;

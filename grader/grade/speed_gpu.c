@@ -119,9 +119,7 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     struct speed_result *s = &g->r->speed;
     const struct ex_case *timed = &g->ex->timed;
     struct buf text = {0};
-    struct ex_case plain = *timed;
-    plain.label = NULL;
-    problem_case_name(g->ex, &plain, &text);
+    problem_size(g->ex, timed, &text);
     s->size = keep(g, buf_str(&text));
     s->valid = s->whole = true, s->kind = "measured"; /* check_there has looked at every output */
     s->solution_us = m->first * 1e6, s->student_us = m->second * 1e6;

@@ -342,7 +342,7 @@ static void achieved(const struct speed_result *p, const struct gpu_device *d, s
         buf_puts(out, p->bytes > 0 ? ", " : "achieves "), report_number(flops, out), buf_puts(out, " of ");
         report_number(2e-9 * d->fp32_lanes * d->sms * d->clock_hz, out), buf_puts(out, " GFLOP/s");
     }
-    if (p->bytes > 0 || p->flops > 0) buf_puts(out, ", by the bytes and operations that the problem needs\n");
+    if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
     if (p->of_roofline <= 0) return;
     buf_printf(out, "%.0f %% of the roofline: those bytes and operations alone would take ", 100 * p->of_roofline);
     time_of(p->student_us * p->of_roofline, out);
