@@ -39,7 +39,7 @@ static const char usage[] =
     "  --threads N           threads of the simulated GPU\n"
     "  --jobs N              submissions or exercises graded at the same time\n"
     "  --exercise E          batch: only this exercise\n"
-    "  --all                 hint: all hints seen so far\n"
+    "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
     "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
     "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
     "  --no-jail             run code without protection; the report says so\n"

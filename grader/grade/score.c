@@ -100,6 +100,15 @@ static bool waive(const struct result *r, bool count_modelled) {
     return faster && s->whole && r->checks.kept == r->checks.guards && r->checks.reached < r->checks.goals;
 }
 
+/* The file as it came. What noise of the model gives it is no point; `got` keeps it, for `verify`. */
+static void not_started(struct result *r) {
+    struct buf why = {0};
+    buf_puts(&why, "not started: this is the file as it came");
+    r->score = 0, r->verdict = V_PART;
+    add_missing(r, r->max_score, "goal", &why);
+    buf_free(&why);
+}
+
 static double sum(const struct points *p, bool with_speed) {
     return p->correctness + p->technique + (with_speed ? p->speed : 0);
 }
@@ -117,6 +126,10 @@ void score_points(struct result *r, bool count_modelled) {
     r->score = full > 0 ? got * scale : r->max_score;
     r->verdict = got < full - 1e-9 ? V_PART : V_AC;
     r->missing = arena_array(&r->arena, struct missing, r->ntechnique + 1);
+    if (r->untouched) {
+        not_started(r);
+        return;
+    }
     missing_technique(r, scale);
     missing_speed(r, scale);
 }

@@ -226,7 +226,7 @@ START_TEST(what_limits_is_said) {
         "likely between 1.5 us and 2.7 us;"};
     for (unsigned profile = 0; profile < 2; profile++) {
         struct buf out = {0};
-        if (profile) report_profile(&r, device_find("h200"), &style, &out);
+        if (profile) report_profile(&r, device_find("h200"), &style, false, &out);
         else report_text(&r, device_find("h200"), &style, &out);
         for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
             ck_assert_msg(strstr(buf_str(&out), wanted[i]) != NULL, "'%s' is missing in\n%s", wanted[i], buf_str(&out));

@@ -111,12 +111,40 @@ START_TEST(each_figure_of_a_goal_is_marked) {
 }
 END_TEST
 
+/* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 % is left out. */
+START_TEST(the_hottest_line_stands_first) {
+    static struct line_result lines[] = {{"none.cu", 1, {.sectors_store = 100, .requests_store = 25}},
+                                         {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}},
+                                         {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}}};
+    struct result r = {.ex = &exercise,
+                       .id = "00-none/none",
+                       .file = "none.cu",
+                       .lines = lines,
+                       .nlines = 3,
+                       .has_counters = true,
+                       .counters = {.sectors_store = 1000, .requests_store = 54},
+                       .speed = {.note = ""}};
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    buf_puts(&r.source, "first();\nsecond();\nthird(which, is, so, long, that, it, does, not, fit, at, all, ever);\n");
+    report_profile(&r, device_find("h200"), &style, false, &out);
+    const char *third = strstr(buf_str(&out), "third("), *first = strstr(buf_str(&out), "first()");
+    ck_assert_msg(third && first && third < first, "%s", buf_str(&out));
+    ck_assert(!strstr(buf_str(&out), "second()"));
+    ck_assert(strstr(buf_str(&out), "89.5"));
+    for (const char *l = buf_str(&out); *l; l += strcspn(l, "\n") + 1)
+        ck_assert_msg(columns(l, strcspn(l, "\n")) <= 80, "%.*s", (int)strcspn(l, "\n"), l);
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
 UNIT_SUITE(report) {
     Suite *s = suite_create("report");
     TCase *t = tcase_create("text");
     tcase_add_test(t, numbers_are_written_as_people_do);
     tcase_add_test(t, the_first_cause_is_in_the_second_line);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);
+    tcase_add_test(t, the_hottest_line_stands_first);
     suite_add_tcase(s, t);
     return s;
 }

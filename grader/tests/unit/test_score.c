@@ -211,6 +211,18 @@ START_TEST(goals_are_waived_by_outcome) {
 }
 END_TEST
 
+START_TEST(the_file_as_it_came_has_nothing) {
+    struct result r;
+    result_with(&r, "b");
+    r.untouched = true;
+    score_points(&r, false);
+    ck_assert_int_eq(r.verdict, V_PART);
+    NEAR(r.score, 0);
+    NEAR(all_missing(&r), 100);
+    result_free(&r);
+}
+END_TEST
+
 /* Where the answer is hardly faster than the naive version, the model's error would decide: 20 + 50 of 70. */
 START_TEST(nothing_to_gain_is_left_out) {
     struct result r;
@@ -312,6 +324,7 @@ UNIT_SUITE(score) {
     tcase_add_test(t, the_least_figure_decides);
     tcase_add_test(t, goals_are_waived_by_outcome);
     tcase_add_test(t, nothing_to_gain_is_left_out);
+    tcase_add_test(t, the_file_as_it_came_has_nothing);
     tcase_add_test(t, without_a_time_the_rest_is_scaled);
     tcase_add_test(t, what_is_missing_adds_up);
     tcase_add_test(t, a_forfeited_time_is_worth_nothing);
