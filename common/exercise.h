@@ -88,6 +88,8 @@ struct exercise {
     ex_tolerance_fn *tolerance;
     double (*bytes)(const struct ex_case *c); /* that the problem must move, for % of roofline */
     double (*flops)(const struct ex_case *c); /* operations that it must do */
+    /* Shares, scaled to 100. Correctness: 0 where the file as it came is correct already, else 10 at most. Speed: 0 where the
+     * technique gains next to nothing at the timed size; grader/grade/score.h says how each is earned. */
     struct {
         double correctness, technique, speed;
     } points;
@@ -95,16 +97,20 @@ struct exercise {
     const char *baseline; /* the ladder step that counts as the naive version, such as "1-naive"; NULL = skeleton */
 };
 
-/* ---- what the tests call; each fails the running Check test with a message for the student ---- */
+/* ---- what the tests call ---- */
 
 /* Record, replay, compare, and everything that a case must hold: outputs right, inputs unchanged, redzones
- * intact, no fault, no race, no uninitialised read. */
+ * intact, no fault, no race, no uninitialised read. Fails the running Check test otherwise. */
 void ex_check_case(const struct ex_case *c);
 
 /* Technique tests are goals or guards. A goal is something that the naive version has not reached: the goals share
  * the technique points. A guard is something that the naive version keeps: it has no points to give, but one that
  * fails takes points away, so that a fault can't be traded for another. `grader verify` refuses a goal that the naive
  * version passes and a guard that it fails; grader/grade/score.h has the arithmetic.
+ *
+ * A limit that is missed does not end its test: the others of the same test are looked at, too. Of a goal, the figure that
+ * is furthest from its limit decides how much of the way counts. A goal's limits that the naive version meets are
+ * conditions: they earn nothing, and cost the goal's points where they are missed.
  *
  * Limits look at the counters of `technique_case`. `metric` is a counter of docs/counters.md or one of the derived
  * metrics of grader/grade/metrics.def ("sectors_per_request_load", "bank_conflicts"…). The report names the source line

@@ -29,12 +29,9 @@ static inline void ex_coalesced_stores(double slack, const char *reason) {
     ex_at_most("write_excess", slack, reason);
 }
 
-/* A goal or a guard: none, of whatever kind of access. */
-static inline void ex_no_bank_conflicts(const char *why_loads, const char *why_stores) {
-    ex_at_most("bank_conflicts_load", 0, why_loads);
-    ex_at_most("bank_conflicts_store", 0, why_stores);
-    ex_at_most("bank_conflicts_atomic", 0, "an atomic that stands for a load or a store waits for its bank like one");
-}
+/* A goal or a guard: none, of whatever kind of access. One figure for all: conflicts that move from the loads to the
+ * stores, or stand for both in an atomic, are conflicts as before. */
+static inline void ex_no_bank_conflicts(const char *why) { ex_at_most("bank_conflicts", 0, why); }
 
 /* A guard: a single block, or a few, can do all of the work with few atomics and every byte read once, and
  * leave the other SMs idle. */

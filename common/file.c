@@ -51,8 +51,15 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
+/* What a rename would replace: a file, or nothing yet. Links count as what they are. */
+static bool replaceable(const char *path) {
+    struct stat st;
+    return lstat(path, &st) < 0 || S_ISREG(st.st_mode);
+}
+
 bool file_write(const char *path, const void *data, size_t size, struct err *e) {
     char temporary[PATH_MAX];
+    if (!replaceable(path)) return err_set(e, ERR_INPUT, "%s: not a regular file, and so not replaced", path);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
@@ -63,6 +70,18 @@ bool file_write(const char *path, const void *data, size_t size, struct err *e) 
     failed(e, path, "write");
     unlink(temporary);
     return false;
+}
+
+bool file_deliver(const char *path, const void *data, size_t size, struct err *e) {
+    char target[PATH_MAX];
+    struct stat st;
+    if (replaceable(path)) return file_write(path, data, size, e);
+    if (realpath(path, target) && stat(target, &st) == 0 && S_ISREG(st.st_mode))
+        return file_write(target, data, size, e);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return failed(e, path, "open");
+    bool ok = write_all(fd, data, size) || failed(e, path, "write");
+    return (close(fd) == 0 || !ok || failed(e, path, "write")) && ok;
 }
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }

@@ -8,8 +8,11 @@
 
 /* Appends the file's bytes to `out`. Refuses anything that is no regular file, and more than `limit` bytes. */
 bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
-/* Writes beside the target and renames: a reader sees the old file or the new one, never half of one. */
+/* Writes beside the target and renames: a reader sees the old file or the new one, never half of one. Refuses to replace
+ * what is no regular file: a device, a pipe, a link, a folder. */
 bool file_write(const char *path, const void *data, size_t size, struct err *e);
+/* The same for a path that a person named: where it leads to a device or a pipe, the bytes go there. */
+bool file_deliver(const char *path, const void *data, size_t size, struct err *e);
 bool file_exists(const char *path);
 /* Creates a folder and its parents; an existing one is fine. */
 bool dir_make(const char *path, struct err *e);

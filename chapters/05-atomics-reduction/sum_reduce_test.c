@@ -55,9 +55,9 @@ END_TEST
 static double technique_rows(void) { return rows(&ex_current()->technique_case); }
 
 /* With shuffles: 5 a warp, one barrier for 8 warps, 8 words through shared memory. With a tree over 256 threads: 9
- * barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no barrier and no shared memory. */
+ * barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no barrier and no shared memory. How many
+ * shuffles there are is no limit: lanes that add up several elements first, or half a warp a row, need fewer. */
 START_TEST(warps_add_up_by_shuffles) {
-    ex_at_least_per("shuffles", technique_rows(), "row", 5, "five rounds of shuffles add up 32 lanes without memory");
     ex_at_most_per("barriers", technique_rows(), "row", 16, "the warps of a block meet once, when each has its sum");
     ex_at_most_per("shared_reads", technique_rows(), "row", 10, "one word a warp goes through shared memory");
     ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.25,
@@ -90,4 +90,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add up without memory", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 1024}},
          .timed = {{1 << 18, 256}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-tree");
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-tree");

@@ -99,4 +99,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{2048, 64}},
          .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 20, .technique = 60, .speed = 20}, .tests = tests, .baseline = "1-blocks-of-32");
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-blocks-of-32");

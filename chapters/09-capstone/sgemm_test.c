@@ -91,9 +91,11 @@ START_TEST(values_are_shared_in_registers) {
 }
 END_TEST
 
+/* 0.02: a turn for three of the reads that 8 x 8 products need. Asynchronous copies of 16 bytes into rows that are padded
+ * for the reads make 0.008, and cost nothing: the version that does so is the faster one. */
 START_TEST(no_turns_at_the_banks) {
     uses_tiles();
-    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.004,
+    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.02,
                    "both tiles can be stored and read without conflicts");
 }
 END_TEST
@@ -125,4 +127,4 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args, .nargs = EX_COUNT(args),
          .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 20, .technique = 50, .speed = 30}, .tests = tests, .baseline = "1-naive");
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-naive");

@@ -98,8 +98,8 @@ static void print_wrong(const struct view *v, size_t i, struct buf *out) {
     double wide = is_float(v->a->type) ? ((const double *)v->o->want)[i] : (double)((const int64_t *)v->o->want)[i];
     if (is_float(v->a->type)) buf_printf(&want, v->a->type == EX_F32 ? "%.9g" : "%.17g", wide);
     else buf_printf(&want, "%" PRId64, ((const int64_t *)v->o->want)[i]);
-    buf_printf(out, "\n  %-18s got %-20s want %-18s", buf_str(&place), buf_str(&got), buf_str(&want));
-    if (v->p->ex->tolerance) buf_printf(out, " allowed error %.3g", allowed_error(v, i, wide));
+    buf_printf(out, "\n  %-14s got %-16s want %-16s", buf_str(&place), buf_str(&got), buf_str(&want));
+    if (v->p->ex->tolerance) buf_printf(out, " ±%.3g", allowed_error(v, i, wide));
     else
         while (out->data[out->size - 1] == ' ') out->data[--out->size] = 0;
     buf_free(&place), buf_free(&got), buf_free(&want);

@@ -201,11 +201,30 @@ void problem_solve(struct problem *p) {
     p->ex->reference(p->c, host, want);
 }
 
-void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+/* The scalar that the entry gets for a dimension; NULL = none. */
+static const char *dim_name(const struct exercise *ex, unsigned dim) {
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].role == EX_SCALAR && !ex->args[i].value && ex->args[i].dim == (int)dim) return ex->args[i].name;
+    return NULL;
+}
+
+static unsigned dims_of(const struct exercise *ex) {
     unsigned dims = 0;
     for (unsigned i = 0; i < EX_DIMS; i++)
         for (unsigned k = 0; k < ex->ncases; k++)
             if (ex->cases[k].dim[i] || ex->timed.dim[i]) dims = i + 1;
-    for (unsigned i = 0; i < dims; i++) buf_printf(out, "%s%ld", i ? " x " : "", c->dim[i]);
+    return dims;
+}
+
+void problem_size(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+    for (unsigned i = 0; i < dims_of(ex); i++) buf_printf(out, "%s%ld", i ? " x " : "", c->dim[i]);
+}
+
+void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+    unsigned dims = dims_of(ex);
+    bool named = true;
+    for (unsigned i = 0; i < dims; i++) named = named && dim_name(ex, i);
+    for (unsigned i = 0; i < dims && named; i++) buf_printf(out, "%s%s %ld", i ? ", " : "", dim_name(ex, i), c->dim[i]);
+    if (!named) problem_size(ex, c, out);
     if (c->label) buf_printf(out, "%s%s", dims ? ": " : "", c->label);
 }

@@ -45,5 +45,7 @@ void problem_solve(struct problem *p);
 bool problem_compare(const struct problem *p, struct buf *message);
 void problem_close(struct problem *p);
 
-/* "33 x 31", and the label where there is one. */
+/* "rows 33, cols 31" ("33 x 31" where a dimension is no argument), and the label where there is one. */
 void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
+/* "33 x 31". */
+void problem_size(const struct exercise *ex, const struct ex_case *c, struct buf *out);

@@ -12,7 +12,7 @@ int cmd_profile(const struct options *o) {
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     struct buf out = {0};
-    if (r.has_counters) report_profile(&r, o->devices[0], &style, &out);
+    if (r.has_counters) report_profile(&r, o->devices[0], &style, o->all, &out);
     else {
         report_text(&r, o->devices[0], &style, &out);
         buf_puts(&out, "  Lines are counted once the results are right.\n");

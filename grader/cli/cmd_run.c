@@ -12,16 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has the student begun? A class of untouched skeletons needs no pages of reports. */
-static bool touched(const struct exercise *ex, const struct result *r) {
-    struct buf skeleton = {0};
-    struct err e = {0};
-    bool same = book_pristine(ex, &skeleton, &e) && skeleton.size == r->source.size &&
-                !memcmp(buf_str(&skeleton), buf_str(&r->source), skeleton.size);
-    buf_free(&skeleton);
-    return !same;
-}
-
 static void progress_base(void *user, const char *path) { progress_show(user, path_base(path)); }
 
 static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex, struct result *r,
@@ -37,7 +27,7 @@ static bool grade_one(const struct options *o, const struct gpu_device *d, const
 
 static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched, struct buf *out) {
     for (unsigned i = 0; i < n; i++) {
-        if (results[i].verdict == V_AC || touched(results[i].ex, &results[i])) continue;
+        if (results[i].verdict == V_AC || !results[i].untouched) continue;
         buf_printf(out,
                    "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
                    "then\n  build/grader run %s\n",
@@ -52,7 +42,7 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
     unsigned untouched = 0;
     for (unsigned i = 0; i < n; i++) {
         list[i] = &results[i];
-        bool full = o->nnames || n == 1 || touched(results[i].ex, &results[i]);
+        bool full = o->nnames || n == 1 || !results[i].untouched; /* a class of skeletons needs no pages of reports */
         if (full) report_text(&results[i], d, style, out);
         if (full) buf_puts(out, "\n");
         else untouched++;
@@ -101,6 +91,17 @@ static void say_cost(const struct gpu_device *d, struct time_cost before) {
             c.launches - before.launches, d->name, c.seconds - before.seconds, c.traces - before.traces);
 }
 
+/* As rustlings does: how far one is, and where to go on. */
+static void say_progress(const struct result *r, struct buf *out) {
+    const struct exercise *next;
+    unsigned done = progress_done(&next);
+    if (r->verdict != V_AC || r->partial) return;
+    buf_printf(out, "%u of %u done.", done, book_count());
+    if (next)
+        buf_printf(out, " Next: chapters/%s/%s.md, then build/grader run %s", next->chapter, next->name, next->name);
+    buf_puts(out, "\n");
+}
+
 /* One device: everything that was chosen. Returns the exit status, -1 on an error. */
 static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
                      struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
@@ -115,10 +116,10 @@ static int on_device(const struct options *o, const struct gpu_device *d, const 
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
     if (ok) report_side_by_side_add(rows, d, results, n);
-    for (unsigned i = 0; ok && i < n; i++) {
+    for (unsigned i = 0; ok && i < n; i++)
         if (!o->file) progress_note(&results[i]);
-        result_free(&results[i]);
-    }
+    if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output) say_progress(&results[0], text);
+    for (unsigned i = 0; ok && i < n; i++) result_free(&results[i]);
     free(results);
     return status;
 }

@@ -1,11 +1,12 @@
 /* cmd_verify.c — grader verify: holds the book against its own rules.
  *
- * Skeleton: compiles, carries a TODO, and gets next to nothing: it passes no goal of the technique tests and fails no
- * guard, and the same holds for the ladder's naive version, also with idle work beside it (dilute.h) and with its traffic on
- * other paths (cheat.h). Ladder: each step compiles and is correct. Answer: AC, full
- * technique. Mutants: each rejected, with the verdict that its first line promises ("// expect: WA", or
- * "// expect: RTE race", where the message must hold the word). Two to five steps, four mutants or more; lesson, task,
- * ladder text and three hints exist. */
+ * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests and fails no
+ * guard, and the same holds for the ladder's naive version, which gets 10 points at most; with idle work beside it (dilute.h) and
+ * with its traffic on other paths (cheat.h), too. Ladder: each step compiles, is correct, and gets more points than the one
+ * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
+ * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
+ * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
+ * three hints exist. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -22,8 +23,8 @@
 #include <string.h>
 
 enum role { SKELETON, STEP, ANSWER, MUTANT, DILUTED, CHEAT };
-/* Points that a skeleton stays below, speed left out; steps of a ladder before the answer; mutants. */
-enum { SKELETON_LIMIT = 35, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
+/* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
+enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
 
 struct subject {
     enum role role;
@@ -239,6 +240,9 @@ static bool test_passed(const struct result *r, unsigned first, unsigned *next) 
     return passed;
 }
 
+/* More of the technique points than the naive version deserves. */
+static bool comes_far(const struct result *r) { return 100 * r->got.technique > NAIVE_MOST * r->full.technique + 1e-6; }
+
 /* The first goal that was reached; "" = none. */
 static const char *reached(const struct result *r) {
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
@@ -253,8 +257,12 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
     if (!text_starts(text, mark))
         return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
     const char *expect = text + sizeof mark - 1;
-    if (text_starts(s->label, "cheat-") && reached(&s->result)[0]) /* what no machine writes: see cheat.h */
-        return problem(c, ex, "mutant %s: reaches the goal `%s`", s->label, reached(&s->result)), false;
+    if (text_starts(s->label, "cheat-") && comes_far(&s->result)) /* what no machine writes: see cheat.h */
+        return problem(c, ex, "mutant %s: gets %.1f of %.0f technique points", s->label, s->result.got.technique,
+                       s->result.full.technique),
+               false;
+    if (s->result.verdict == V_PART && s->result.score > MUTANT_MOST)
+        return problem(c, ex, "mutant %s: gets %.1f points", s->label, s->result.score), false;
     if (as_expected(s, expect)) return true;
     problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect,
             verdict_code(s->result.verdict), reason(&s->result));
@@ -273,7 +281,10 @@ static bool judge_diluted(struct checkup *c, const struct exercise *ex, const st
                     "the goal `%s` is reached by the naive version with idle work beside it: limit a total, not an "
                     "average (%s)",
                     r->technique[i].name, r->technique[i].metric);
-    return !r->checks.reached;
+    if (comes_far(r) && !r->checks.reached)
+        problem(c, ex, "the naive version with idle work beside it gets %.1f of %.0f technique points",
+                r->got.technique, r->full.technique);
+    return !comes_far(r);
 }
 
 static bool path_taken(const struct result *r, enum cheat_path path) {
@@ -294,7 +305,10 @@ static bool judge_cheat(struct checkup *c, const struct exercise *ex, const stru
     if (taken && reached(r)[0])
         problem(c, ex, "%s: the goal `%s` is reached by the naive version on another path: limit the effect", s->label,
                 reached(r));
-    return taken && !reached(r)[0];
+    else if (taken && comes_far(r))
+        problem(c, ex, "%s: gets %.1f of %.0f technique points by another path: limit the effect", s->label,
+                r->got.technique, r->full.technique);
+    return taken && !comes_far(r);
 }
 
 /* The counters of a step that the ladder's text publishes are those that were counted. */
@@ -314,8 +328,10 @@ static void check_naive(struct checkup *c, const struct exercise *ex, const stru
     bool baseline = s->role == STEP && ex->baseline && !strcmp(s->label, ex->baseline);
     struct buf why = {0};
     if (s->role != SKELETON && !baseline) return;
-    if (s->role == SKELETON && s->result.score >= SKELETON_LIMIT)
-        problem(c, ex, "the skeleton gets %.1f points, and must get less than %d", s->result.score, SKELETON_LIMIT);
+    const struct points *got = &s->result.got;
+    double earned = got->correctness + got->technique + got->speed; /* of the file as it came, too, which scores 0 */
+    if (earned > NAIVE_MOST)
+        problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned, NAIVE_MOST);
     if (!score_rule(&s->result, &why)) {
         char *rest = NULL;
         for (char *l = strtok_r(why.data, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
@@ -337,6 +353,45 @@ static bool points_to_a_line(const struct result *r) {
     return false;
 }
 
+/* Does the ladder's text say why this step is not above the one before? */
+static bool explained(const struct exercise *ex, const char *step) {
+    char path[PATH_MAX + 512], words[160];
+    struct buf ladder = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
+    snprintf(words, sizeof words, "`%.100s` scores no more than", step);
+    bool found = file_read(path, SOURCE_LIMIT, &ladder, &e) && strstr(buf_str(&ladder), words);
+    buf_free(&ladder);
+    return found;
+}
+
+/* Points rise from step to step. */
+static void check_order(struct checkup *c, unsigned owner) {
+    const struct subject *before = NULL;
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct subject *s = &c->subjects[i];
+        if (c->owner[i] != owner || s->role != STEP) continue;
+        bool more = !before || s->result.score > before->result.score + 0.05;
+        bool said = explained(c->list[owner], s->label);
+        if (!more && !said)
+            problem(c, c->list[owner], "step %s gets %.1f points, %s %.1f, and the ladder does not say why", s->label,
+                    s->result.score, before->label, before->result.score);
+        if (more && said) problem(c, c->list[owner], "the ladder excuses step %s, which needs no excuse", s->label);
+        before = s;
+    }
+}
+
+/* Speed has points where the technique gains something, and only there. */
+static void check_share(struct checkup *c, const struct exercise *ex, const struct result *answer) {
+    enum { SURE = 110 }; /* %: the gain of an exercise near the bound may move a little with the model */
+    double gain = answer->speed.gain;
+    if (!answer->speed.valid) problem(c, ex, "the answer has no time: %s", answer->speed.note);
+    else if (ex->points.speed > 0 && gain < SCORE_LEAST_GAIN)
+        problem(c, ex, "speed has points, and the answer gains a factor of %.2f only", gain);
+    else if (ex->points.speed == 0 && gain * 100 > SCORE_LEAST_GAIN * SURE)
+        problem(c, ex, "speed has no points, and the answer gains a factor of %.2f", gain);
+}
+
 static bool judge(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     enum verdict v = s->result.verdict;
     const char *code = verdict_code(v);
@@ -350,7 +405,8 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
     else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
-    else if (s->role == ANSWER && v != V_AC) problem(c, ex, "the answer is %s: %s", code, reason(&s->result));
+    else if (s->role == ANSWER && v != V_AC)
+        problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
     else return s->role != MUTANT || judge_mutant(c, ex, s);
     return false;
@@ -365,10 +421,11 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
         if (c->owner[i] != owner) continue;
         bool ok = judge(c, ex, s);
         if (s->role == SKELETON) skeleton = &s->result;
-        if (s->role == ANSWER) answer = &s->result;
+        if (s->role == ANSWER) answer = &s->result, check_share(c, ex, answer);
         mutants += s->role == MUTANT, killed += s->role == MUTANT && ok, steps += s->role == STEP;
         cheats += s->role == CHEAT, seen += s->role == CHEAT && ok;
     }
+    check_order(c, owner);
     buf_printf(out, "%-*s  ", (int)width, book_id(ex));
     if (skeleton) buf_printf(out, "%-4s %5.1f  ", verdict_code(skeleton->verdict), skeleton->score);
     else buf_printf(out, "%-12s", "missing");
@@ -388,7 +445,8 @@ static bool grade_everything(struct checkup *c, struct err *e) {
         c->items[i] = (struct grade_item){.ex = c->list[c->owner[i]],
                                           .name = c->subjects[i].name,
                                           .source = &c->subjects[i].source,
-                                          .no_speed = c->subjects[i].role != ANSWER};
+                                          .trusted = c->subjects[i].role <= ANSWER,
+                                          .no_speed = c->subjects[i].role > MUTANT};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);
     go.progress = progress_show, go.user = what;
@@ -396,6 +454,19 @@ static bool grade_everything(struct checkup *c, struct err *e) {
     for (unsigned i = 0; ok && i < c->n; i++) c->subjects[i].result = results[i];
     free(results);
     return ok;
+}
+
+/* Exercise, version, score and modelled time: does the score rise as the time falls? */
+static void write_scores(const struct checkup *c, unsigned width, struct buf *out) {
+    buf_printf(out, "\n%-*s  %-30s  %-7s %6s  %s\n", (int)width, "exercise", "version", "verdict", "score",
+               "modelled, us");
+    for (unsigned i = 0; i < c->n; i++) {
+        const struct subject *s = &c->subjects[i];
+        buf_printf(out, "%-*s  %-30s  %-7s %6.1f", (int)width, book_id(c->list[c->owner[i]]), s->label,
+                   verdict_code(s->result.verdict), s->result.score);
+        if (s->result.speed.valid) buf_printf(out, "  %.1f", s->result.speed.student_us);
+        buf_puts(out, "\n");
+    }
 }
 
 static void write_summary(struct checkup *c, struct buf *out) {
@@ -406,6 +477,7 @@ static void write_summary(struct checkup *c, struct buf *out) {
                "steps", "mutants killed", "cheats seen");
     for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
     buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
+    if (c->o->verbose) write_scores(c, width, out);
     if (!c->nproblems) return;
     buf_printf(out, "\n%u rule%s broken:\n", c->nproblems, c->nproblems == 1 ? "" : "s");
     buf_add(out, c->problems.data, c->problems.size);

@@ -67,7 +67,7 @@ void progress_clear(void) {
 }
 
 bool cli_deliver(const struct options *o, const struct buf *text, struct err *e) {
-    if (o->output) return file_write(o->output, buf_str(text), text->size, e);
+    if (o->output) return file_deliver(o->output, buf_str(text), text->size, e);
     progress_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
     return (n == text->size && fflush(stdout) == 0) || err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));

@@ -34,11 +34,12 @@ static const char usage[] =
     "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
     "  --format FORMAT       text, json; csv for batch; gradescope for run\n"
     "  --output F            write the report to F\n"
-    "  --count-modelled-speed  let the modelled speed count for the score\n"
+    "  --no-modelled-speed   leave a modelled speed out of the score\n"
+    "  --case N              run: this case alone, as the report numbers them; no points\n"
     "  --threads N           threads of the simulated GPU\n"
     "  --jobs N              submissions or exercises graded at the same time\n"
     "  --exercise E          batch: only this exercise\n"
-    "  --all                 hint: all hints seen so far\n"
+    "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
     "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
     "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
     "  --no-jail             run code without protection; the report says so\n"
@@ -54,13 +55,15 @@ enum {
     OPT_FORMAT,
     OPT_OUTPUT,
     OPT_COUNT,
+    OPT_NO_COUNT,
     OPT_THREADS,
     OPT_JOBS,
     OPT_TREE,
     OPT_NO_JAIL,
     OPT_ALL,
     OPT_VERBOSE,
-    OPT_EXERCISE
+    OPT_EXERCISE,
+    OPT_CASE
 };
 
 static const struct option known[] = {
@@ -69,7 +72,8 @@ static const struct option known[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"output", required_argument, NULL, OPT_OUTPUT},
-    {"count-modelled-speed", no_argument, NULL, OPT_COUNT},
+    {"no-modelled-speed", no_argument, NULL, OPT_NO_COUNT},
+    {"count-modelled-speed", no_argument, NULL, OPT_COUNT}, /* once an option, now the rule */
     {"threads", required_argument, NULL, OPT_THREADS},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"working-tree", no_argument, NULL, OPT_TREE},
@@ -77,6 +81,7 @@ static const struct option known[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"verbose", no_argument, NULL, OPT_VERBOSE},
     {"exercise", required_argument, NULL, OPT_EXERCISE},
+    {"case", required_argument, NULL, OPT_CASE},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -125,7 +130,9 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_FILE: o->file = optarg; return true;
     case OPT_EXERCISE: o->exercise = optarg; return true;
     case OPT_OUTPUT: o->output = optarg; return true;
-    case OPT_COUNT: return o->count_modelled = true;
+    case OPT_COUNT: return o->no_modelled = false, true;
+    case OPT_NO_COUNT: return o->no_modelled = true;
+    case OPT_CASE: return parse_number("case", optarg, &o->only_case, e);
     case OPT_TREE: return o->working_tree = true;
     case OPT_NO_JAIL: return o->no_jail = true;
     case OPT_ALL: return o->all = true;
@@ -166,6 +173,9 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
 }
 
 struct grade_options options_grade(const struct options *o, const struct gpu_device *d) {
-    return (struct grade_options){
-        .device = d, .seed = o->seed, .workers = o->workers, .count_modelled = o->count_modelled};
+    return (struct grade_options){.device = d,
+                                  .seed = o->seed,
+                                  .workers = o->workers,
+                                  .count_modelled = !o->no_modelled,
+                                  .only_case = o->only_case};
 }

@@ -18,9 +18,10 @@ struct options {
     const char *file, *output, *exercise;
     char seed[65];
     enum report_format format;
-    bool no_jail, count_modelled, working_tree, all, verbose, help;
-    unsigned workers; /* simulator threads; 0 = one for each core */
-    unsigned jobs;    /* submissions graded at the same time; 0 = one for each core */
+    bool no_jail, no_modelled, working_tree, all, verbose, help;
+    unsigned only_case; /* 0 = all */
+    unsigned workers;   /* simulator threads; 0 = one for each core */
+    unsigned jobs;      /* submissions graded at the same time; 0 = one for each core */
 };
 
 /* False with a message for the user. `--seed` that is missing is drawn from the system. */

@@ -2,15 +2,38 @@
 #include "grader/cli/progress.h"
 #include "common/file.h"
 #include "grader/book/book.h"
+#include "grader/grade/grade.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 static void path_of(const struct exercise *ex, bool make, char *out, size_t size) {
     struct err e = {0};
     snprintf(out, size, "%s/progress/%s", book_build(), ex->chapter);
     if (make) dir_make(out, &e);
     snprintf(out, size, "%s/progress/%s/%s", book_build(), ex->chapter, ex->name);
+}
+
+bool progress_untouched(const struct exercise *ex) {
+    struct buf skeleton = {0}, now = {0};
+    struct err e = {0};
+    bool same = book_pristine(ex, &skeleton, &e) && file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &now, &e) &&
+                skeleton.size == now.size && !memcmp(buf_str(&skeleton), buf_str(&now), now.size);
+    buf_free(&skeleton), buf_free(&now);
+    return same;
+}
+
+unsigned progress_done(const struct exercise **next) {
+    unsigned done = 0;
+    *next = NULL;
+    for (unsigned i = 0; i < book_count(); i++) {
+        struct progress p;
+        progress_load(book_at(i), &p);
+        if (!strcmp(p.verdict, "AC")) done++;
+        else if (!*next) *next = book_at(i);
+    }
+    return done;
 }
 
 void progress_load(const struct exercise *ex, struct progress *p) {
@@ -38,7 +61,7 @@ void progress_save(const struct exercise *ex, const struct progress *p) {
 
 void progress_note(const struct result *r) {
     struct progress p;
-    if (r->verdict == V_IE) return;
+    if (r->verdict == V_IE || r->partial) return;
     progress_load(r->ex, &p);
     snprintf(p.verdict, sizeof p.verdict, "%s", verdict_code(r->verdict));
     p.score = r->score;

@@ -8,6 +8,10 @@ struct progress {
     double score;
     unsigned hints; /* shown so far */
 };
+/* The student's file is the one that the book came with. */
+bool progress_untouched(const struct exercise *ex);
+/* How many exercises are passed; the first that is not, NULL = none. */
+unsigned progress_done(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);
 void progress_note(const struct result *r); /* the student's own file was graded */

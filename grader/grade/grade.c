@@ -5,6 +5,7 @@
 #include "grader/book/book.h"
 #include "grader/grade/score.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static void keep_counters(struct grading *g) {
 static void join_cases(struct result *r) {
     r->verdict = V_AC;
     for (unsigned i = 0; i < r->ncases; i++) r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
-    if (r->verdict == V_AC) r->verdict = V_IE; /* something failed, and no case says what */
+    if (r->verdict == V_AC && !r->partial) r->verdict = V_IE; /* something failed, and no case says what */
 }
 
 static void withhold(struct result *r, const char *why) {
@@ -51,11 +52,45 @@ static void withhold(struct result *r, const char *why) {
     buf_free(&text);
 }
 
+static void grader_failed(struct result *r, const struct err *e) {
+    r->verdict = V_IE;
+    r->message = keep(r, e->text);
+}
+
+/* Of each goal the least of its figures' ways. A test that failed by an assertion of its own has a figure without a name. */
+static void add_ways(struct result *r) {
+    r->checks.way = r->checks.goals;
+    for (unsigned i = 0, end; i < r->ntechnique; i = end) {
+        double least = 1;
+        struct technique_result *t = r->technique;
+        for (end = i; end < r->ntechnique && t[end].test == t[i].test && t[end].guard == t[i].guard; end++) {
+            if (!t[end].guard) t[end].way = score_way(&t[end]);
+            if (!t[end].guard) least = fmin(least, t[end].way);
+        }
+        r->checks.way -= 1 - least;
+    }
+}
+
+static bool is_untouched(const struct result *r) {
+    struct buf skeleton = {0};
+    struct err e = {0};
+    bool same = book_pristine(r->ex, &skeleton, &e) && skeleton.size == r->source.size &&
+                !memcmp(buf_str(&skeleton), buf_str(&r->source), skeleton.size);
+    buf_free(&skeleton);
+    return same;
+}
+
 void grade_evaluate(struct grading *g) {
+    struct err e = {0};
     if (!check_run(g)) {
         join_cases(g->r);
         return;
     }
+    if (!naive_compare(g, &e)) {
+        grader_failed(g->r, &e);
+        return;
+    }
+    add_ways(g->r);
     keep_counters(g);
     grade_keep_kernels(g->r, &g->ptxas);
     if (!g->o->no_speed && !speed_run(g)) {
@@ -65,11 +100,6 @@ void grade_evaluate(struct grading *g) {
     score_points(g->r, g->o->count_modelled);
     if (g->unstable) g->r->verdict = V_UNSTABLE;
     if (g->implausible[0]) withhold(g->r, g->implausible);
-}
-
-static void grader_failed(struct result *r, const struct err *e) {
-    r->verdict = V_IE;
-    r->message = keep(r, e->text);
 }
 
 static const struct ptxas *finish_ptxas(void *user) {
@@ -105,6 +135,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     r->file = keep(r, name);
     r->message = "";
     buf_add(&r->source, source, size);
+    r->untouched = is_untouched(r), r->partial = o->only_case > 0;
     r->speed.note = "";
     if (o->progress) o->progress(o->user, "compiling");
     if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);
@@ -113,7 +144,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
         text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);
         run_built(&g);
     }
-    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE) score_nothing(r);
+    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE && !r->partial) score_nothing(r);
     build_free(&g.build);
     ptxas_free(&g.ptxas);
     tally_free(&g.tally);

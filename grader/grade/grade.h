@@ -15,6 +15,8 @@ struct grade_options {
     const char *seed;                /* text; all random numbers derive from it */
     unsigned workers;                /* simulator threads, 0 = one for each core */
     bool count_modelled;             /* modelled speed counts for the score */
+    unsigned only_case;              /* run this one alone, from 1, and nothing else; 0 = all */
+    bool trusted;                    /* a file of the book: its outputs at the timed size need no check */
     bool no_speed;                   /* leave timing out */
     /* Told before each step, for a progress line; may be NULL. */
     void (*progress)(void *user, const char *step);

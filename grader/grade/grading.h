@@ -22,6 +22,7 @@ struct grading {
     bool stopped;          /* no further case is worth running */
     bool unstable;         /* measured too noisily to say which grade it is */
     enum group group;      /* of the tests that run */
+    int test;              /* the one that runs, from 0 */
 };
 
 /* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the
@@ -32,6 +33,13 @@ extern const struct case_plan grade_plan_correctness, grade_plan_technique, grad
 void grade_evaluate(struct grading *g);
 /* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
 bool check_run(struct grading *g);
+/* Runs the goals on g->tally alone: their limits, into g->r. */
+void check_goals(struct grading *g);
+/* naive.c: the naive version of the exercise, which the ways to its goals begin at: its source, and the name that the
+ * file has in messages. */
+bool naive_source(const struct exercise *ex, char *name, size_t size, struct buf *out, struct err *e);
+/* Sets what each limit of a goal in g->r is for the naive version; false: it could not be found out, by our own fault. */
+bool naive_compare(struct grading *g, struct err *e);
 /* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
 enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
                         struct tally *keep);

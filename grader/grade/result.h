@@ -31,6 +31,10 @@ struct technique_result {
     const char *name, *metric, *unit; /* unit: "output element", or NULL */
     double value, limit;
     bool at_most, passed, guard; /* guard: of a guard's test, else of a goal's */
+    unsigned test;               /* which one of its group, from 0: limits of one test stand next to each other */
+    bool naive_known;            /* of a goal's limit: what it is for the naive version */
+    double naive, naive_limit;
+    double way; /* of a goal's limit: how much of the way from the naive version's figure is done, 0 to 1 */
     const char *reason;
     const char *file; /* "" = no line to blame */
     unsigned line;
@@ -44,9 +48,12 @@ struct speed_result {
     double low_us, high_us; /* the model's own interval for the student's time */
     double ci_low, ci_high; /* measured: the 95 % interval of vs_solution; 0 = none */
     const char *bound_by;
-    const char *size; /* the problem that was timed: "512 x 256 x 512" */
-    const char *note; /* why there is none, or what to know about it */
-    bool forfeit;     /* there is none by the submission's own doing: where speed counts, its points are lost */
+    const char *size;    /* the problem that was timed: "512 x 256 x 512" */
+    double bytes, flops; /* that the problem needs at this size; 0 = not said */
+    double gain;         /* of the model answer over the naive version, as a factor; 0 = unknown */
+    bool whole;          /* the outputs of the timed size were checked, all of them */
+    const char *note;    /* why there is none, or what to know about it */
+    bool forfeit;        /* there is none by the submission's own doing: where speed counts, its points are lost */
 };
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */
@@ -66,9 +73,10 @@ struct points {
     double correctness, technique, speed;
 };
 
-/* Technique tests: goals and those reached, guards and those kept. */
+/* Technique tests: goals and those reached, guards and those kept; the goals' ways added up, 1 for each that is reached. */
 struct check_counts {
     unsigned goals, reached, guards, kept;
+    double way;
 };
 
 /* Points that were not awarded, on the scale of the score: they and the score add up to max_score. */
@@ -90,6 +98,9 @@ struct result {
     struct missing *missing;
     unsigned nmissing;
     bool speed_counted;
+    bool waived;         /* the goals that it misses count as reached: it is faster than the model answer (score.h) */
+    bool partial;        /* one case alone was run: no points are given or refused */
+    bool untouched;      /* the file as it came: not started */
     const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
     struct case_result *cases;
     unsigned ncases;

@@ -53,6 +53,7 @@ static void visit_technique(struct pack *p, struct technique_result *t) {
     string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason), string(p, &t->file);
     NUMBER(p, t->value), NUMBER(p, t->limit), NUMBER(p, t->at_most), NUMBER(p, t->passed), NUMBER(p, t->line),
         NUMBER(p, t->guard);
+    NUMBER(p, t->test), NUMBER(p, t->naive_known), NUMBER(p, t->naive), NUMBER(p, t->naive_limit), NUMBER(p, t->way);
 }
 
 static void visit_missing(struct pack *p, struct missing *m) {
@@ -65,7 +66,8 @@ static void visit_speed(struct pack *p, struct speed_result *s) {
     NUMBER(p, s->valid), NUMBER(p, s->forfeit), NUMBER(p, s->student_us), NUMBER(p, s->solution_us),
         NUMBER(p, s->baseline_us);
     NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
-        NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high);
+        NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high), NUMBER(p, s->gain), NUMBER(p, s->whole),
+        NUMBER(p, s->bytes), NUMBER(p, s->flops);
 }
 
 static void visit_kernel(struct pack *p, struct kernel_result *k) {
@@ -81,6 +83,7 @@ static void visit_line(struct pack *p, struct line_result *l) {
 static void visit(struct pack *p, struct result *r) {
     string(p, &r->id), string(p, &r->file), string(p, &r->message);
     NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got), NUMBER(p, r->full);
+    NUMBER(p, r->waived), NUMBER(p, r->untouched), NUMBER(p, r->partial);
     NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters),
         NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);

@@ -409,6 +409,19 @@ struct session *session_open(const struct exercise *ex, const struct build *b, c
 
 bool session_finished(const struct session *s) { return s->finished; }
 
+void session_label_log(struct session *s, const char *name) {
+    struct buf whole = {0};
+    session_read_log(s);
+    if (s->log.size > s->labelled && s->log.size < LOG_LIMIT) {
+        buf_add(&whole, s->log.data, s->labelled);
+        buf_printf(&whole, "%s[%s]\n", s->labelled && s->log.data[s->labelled - 1] != '\n' ? "\n" : "", name);
+        buf_add(&whole, s->log.data + s->labelled, s->log.size - s->labelled);
+        buf_free(&s->log);
+        s->log = whole;
+    }
+    s->labelled = s->log.size;
+}
+
 void session_log(struct session *s, struct buf *out) {
     session_read_log(s);
     text_clean(out, buf_str(&s->log), s->log.size, LOG_LIMIT);

@@ -56,6 +56,8 @@ void session_release(struct session *s);
 const char *session_compiled_by(const struct session *s);
 /* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
 bool session_finished(const struct session *s);
+/* What was printed since the last call was printed by this case: puts its name before it. */
+void session_label_log(struct session *s, const char *name);
 /* What the host process printed, and device printf, cleaned and limited. */
 void session_log(struct session *s, struct buf *out);
 void session_close(struct session *s);

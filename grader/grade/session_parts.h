@@ -28,7 +28,8 @@ struct session {
     bool recorded;
     struct tally tally;
     struct buf log;
-    size_t printed; /* bytes of the jail's output already in the log */
+    size_t printed;  /* bytes of the jail's output already in the log */
+    size_t labelled; /* bytes of the log that are under the name of their case */
     unsigned starts;
     bool finished;
     char compiled_by[64];

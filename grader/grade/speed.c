@@ -79,10 +79,11 @@ static bool reference(struct grading *g, const char *name, const void *source, s
     return ok;
 }
 
-static bool reference_file(struct grading *g, const char *path, struct times *t) {
+static bool answer(struct grading *g, struct times *t) {
     struct buf source = {0};
     struct err e = {0};
     char name[128];
+    const char *path = book_solution_file(g->ex, NULL);
     grade_name(g->ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, &e) && reference(g, name, source.data, source.size, t);
     buf_free(&source);
@@ -90,20 +91,29 @@ static bool reference_file(struct grading *g, const char *path, struct times *t)
 }
 
 static bool baseline(struct grading *g, struct times *t) {
-    if (g->ex->baseline) return reference_file(g, book_solution_file(g->ex, g->ex->baseline), t);
     struct buf source = {0};
     struct err e = {0};
     char name[128];
-    snprintf(name, sizeof name, "%s.cu", g->ex->name);
-    bool ok = book_pristine(g->ex, &source, &e) && reference(g, name, source.data, source.size, t);
+    bool ok = naive_source(g->ex, name, sizeof name, &source, &e) && reference(g, name, source.data, source.size, t);
     buf_free(&source);
     return ok;
 }
 
-/* Least seconds that the device needs: the bytes that must move, the operations that must be done. */
+static double written_bytes(const struct exercise *ex, const struct ex_case *c) {
+    double bytes = 0;
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT)
+            bytes += (double)ex->args[i].count(c) * (double)ex_type_bytes(ex->args[i].type);
+    return bytes;
+}
+
+/* Least seconds that the device needs: the bytes that must move, the operations that must be done. One figure for a problem
+ * and a device, which no version can beat: of what is written, as much as L2 leaves there need not reach DRAM (time_least_dram), so
+ * that the bytes of the outputs count in part only. */
 static double roofline(const struct grading *g, const struct ex_case *c) {
     const struct gpu_device *d = g->o->device;
-    double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
+    double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, written = fmin(bytes, written_bytes(g->ex, c));
+    double moving = time_least_dram(d, bytes - written, written) / d->dram_rate;
     double working = g->ex->flops ? g->ex->flops(c) / (2.0 * d->fp32_lanes * d->sms * d->clock_hz) : 0;
     return moving > working ? moving : working;
 }
@@ -124,17 +134,15 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
     double answer = timed ? solution->timed : solution->counted, naive = timed ? base->timed : base->counted;
     struct buf size = {0};
-    struct ex_case plain = *c;
-    plain.label = NULL;
-    problem_case_name(g->ex, &plain, &size);
+    problem_size(g->ex, c, &size);
     s->valid = answer > 0 && own->seconds > 0 && !own->waits;
     s->kind = "modelled";
     s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
     s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
-    /* Up to an L2's worth of the bytes may stay on the chip, so a little below the roofline's time is no
-     * fault. */
-    s->of_roofline = fmin(1, roofline(g, c) / own->seconds);
+    s->gain = naive > 0 ? naive / answer : 0;
+    s->of_roofline = roofline(g, c) / own->seconds;
+    s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
     if (own->waits) {
         s->forfeit = true;
         s->note = "not modelled: blocks wait for each other, or one runs for very long";
@@ -221,10 +229,11 @@ bool speed_run(struct grading *g) {
     struct tally whole = {0};
     struct elsewhere x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
-    bool known = reference_file(g, book_solution_file(g->ex, NULL), &solution);
-    enum verdict v = g->o->count_modelled ? check_timed(g, &whole) : V_AC;
+    bool known = answer(g, &solution), check = g->o->count_modelled && !g->o->trusted;
+    enum verdict v = check ? check_timed(g, &whole) : V_AC;
     if (v == V_TLE) s->forfeit = true, s->note = "the timed size takes too long to be checked";
     if (v != V_AC) return v == V_TLE;
+    s->whole = check;
     if (known) baseline(g, &base);
     if (go_elsewhere(g, &x)) time_on_device(g, &x, known, &solution, &base, &whole);
     else s->note = arena_strndup(&g->r->arena, x.why, strcspn(x.why, "\n"));

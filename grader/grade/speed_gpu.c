@@ -6,6 +6,7 @@
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/grading.h"
 #include "grader/grade/measure.h"
+#include "grader/grade/score.h"
 #include "grader/server/roofline.h"
 #include "grader/server/driver.h"
 #include "grader/grade/speed_gpu.h"
@@ -14,8 +15,7 @@
 #include <string.h>
 
 static const double pair_seconds = 6, baseline_seconds = 2;
-static const double full_marks = 0.95; /* of the solution's speed: where the grade stops growing */
-enum { TIMED_INDEX = 1000 };           /* of the timed case, for its random numbers: the same for both of a pair */
+enum { TIMED_INDEX = 1000 }; /* of the timed case, for its random numbers: the same for both of a pair */
 
 /* ---- two sessions side by side ---- */
 
@@ -72,7 +72,7 @@ bool speed_gpu_compare(const struct exercise *ex, const struct build *first, con
     bool ok = p.session[0] && p.session[1] && prepare(p.session[0], ex, e) && prepare(p.session[1], ex, e);
     struct nvml *nvml = nvml_open();
     struct measure_options mo = {
-        .seconds = seconds, .boundary = full_marks, .seed = seed_number(o->seed), .nvml = nvml};
+        .seconds = seconds, .boundary = SCORE_FULL_SPEED, .seed = seed_number(o->seed), .nvml = nvml};
     *m = (struct measurement){0};
     if (ok) measure_pairs(run_one, &p, &mo, m);
     if (ok && !m->ok) ok = err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
@@ -119,16 +119,15 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     struct speed_result *s = &g->r->speed;
     const struct ex_case *timed = &g->ex->timed;
     struct buf text = {0};
-    struct ex_case plain = *timed;
-    plain.label = NULL;
-    problem_case_name(g->ex, &plain, &text);
+    problem_size(g->ex, timed, &text);
     s->size = keep(g, buf_str(&text));
-    s->valid = true, s->kind = "measured";
+    s->valid = s->whole = true, s->kind = "measured"; /* check_there has looked at every output */
     s->solution_us = m->first * 1e6, s->student_us = m->second * 1e6;
     s->vs_solution = m->ratio, s->ci_low = m->low, s->ci_high = m->high;
     s->low_us = s->high_us = s->student_us;
     double moving = g->ex->bytes && c->bytes_per_second > 0 ? g->ex->bytes(timed) / c->bytes_per_second : 0;
     double working = g->ex->flops && c->flops_per_second > 0 ? g->ex->flops(timed) / c->flops_per_second : 0;
+    s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0, s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
     s->of_roofline = (moving > working ? moving : working) / m->second;
     check_plausible_time(g, m->second);
     s->bound_by = "";
@@ -136,7 +135,8 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs, m->dropped,
                m->dropped ? ": " : "", m->dropped ? m->cause : "", c->bytes_per_second * 1e-9,
                c->flops_per_second * 1e-12);
-    if (m->unclear) buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call", full_marks);
+    if (m->unclear)
+        buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call", SCORE_FULL_SPEED);
     s->note = keep(g, buf_str(&text));
     buf_free(&text);
 }
@@ -149,6 +149,7 @@ static void against_naive(struct grading *g) {
     if (speed_gpu_build(g->ex, g->ex->baseline, &naive, &e) &&
         speed_gpu_compare(g->ex, &naive, &g->build, g->o, baseline_seconds, &m, NULL, &e))
         g->r->speed.vs_baseline = m.ratio, g->r->speed.baseline_us = m.first * 1e6;
+    if (g->r->speed.vs_baseline > 0) g->r->speed.gain = g->r->speed.vs_baseline / g->r->speed.vs_solution;
     build_free(&naive);
 }
 

@@ -28,12 +28,15 @@ void report_json_write(struct json_t *o, struct buf *out);
 /* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its output; appended. */
 void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
 
-/* The student's source, each line with its share of what was counted; "" where nothing was. */
-void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *style,
+/* The hottest lines of the student's source with their shares of what was counted, within the style's width; or all lines. */
+void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *style, bool all,
                     struct buf *out);
 /* The part of the report that is about time. */
 void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *style,
                   struct buf *out);
+
+/* 12.5, 126 976, 1.05 M: appended. */
+void report_number(double v, struct buf *out);
 
 /* Colours, as escape sequences or nothing. */
 enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };

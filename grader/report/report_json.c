@@ -39,6 +39,8 @@ static json_t *technique(const struct result *r) {
         json_object_set_new(o, "line", json_integer(t->line));
         json_object_set_new(o, "passed", json_boolean(t->passed));
         json_object_set_new(o, "kind", text(t->guard ? "guard" : "goal"));
+        json_object_set_new(o, "naive", t->naive_known ? json_real(t->naive) : json_null());
+        if (!t->guard) json_object_set_new(o, "way", json_real(t->way));
         json_array_append_new(list, o);
     }
     return list;
@@ -86,6 +88,8 @@ static json_t *exercise(const struct result *r) {
     json_object_set_new(o, "verdict", text(verdict_code(r->verdict)));
     json_object_set_new(o, "score", verdict_scored(r->verdict) ? json_real(r->score) : json_null());
     json_object_set_new(o, "max_score", json_real(r->max_score));
+    json_object_set_new(o, "started", json_boolean(!r->untouched));
+    json_object_set_new(o, "waived", json_boolean(r->waived));
     json_object_set_new(o, "missing", missing(r));
     json_object_set_new(o, "cases", cases(r));
     json_object_set_new(o, "technique", technique(r));

@@ -1,5 +1,6 @@
-/* report_profile.c — the student's source with, beside each line, its share of what the launches cost. A column is
- * shown where anything was counted in it. The hottest lines stand out: bold, and a mark for those without colour. */
+/* report_profile.c — the lines of the student's source and their shares of what the launches cost: the hottest ones, hottest
+ * first, source on the left, as many columns as the width has room for, those that stand out before the others; or all lines in
+ * order with all columns in which anything was counted. Hot lines are bold, with a mark for those without colour. */
 #include "common/text.h"
 #include "grader/report/report.h"
 
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMN = 9, MAX_LINES = 4000 };
+enum { COLUMN = 9, MAX_LINES = 4000, HOTTEST = 12, WARM = 1 /* % */ };
 
 /* A column: a share of a total, or a quotient of two counters on that line. */
 struct column {
@@ -95,6 +96,114 @@ static void figures(const struct result *r, const struct line_result *l, const s
     }
 }
 
+/* ---- the hottest lines ---- */
+
+/* The largest of a line's shares, in per cent. */
+static double heat(const struct result *r, const struct line_result *l) {
+    double most = 0;
+    for (unsigned i = 0; i < NCOLUMNS; i++)
+        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) > most)
+            most = figure(r, l, &columns[i]);
+    return most;
+}
+
+/* The next line after `last` in order of heat, then of place; NULL = none that is warm. */
+static const struct line_result *next_hottest(const struct result *r, const struct line_result *last) {
+    const struct line_result *best = NULL;
+    for (unsigned i = 0; i < r->nlines; i++) {
+        const struct line_result *l = &r->lines[i];
+        bool after = !last || heat(r, l) < heat(r, last) || (heat(r, l) == heat(r, last) && l > last);
+        if (after && heat(r, l) >= WARM && (!best || heat(r, l) > heat(r, best))) best = l;
+    }
+    return best;
+}
+
+/* Does a line's figure in this column stand out? */
+static bool matters(const struct result *r, const struct column *c) {
+    for (unsigned i = 0; i < r->nlines; i++)
+        if (figure(r, &r->lines[i], c) >= c->warn) return true;
+    return false;
+}
+
+/* Marks at most `room` columns: those that matter, then others that have figures. */
+static void choose_columns(const struct result *r, unsigned room, bool chosen[NCOLUMNS]) {
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (unsigned i = 0; i < NCOLUMNS && room; i++)
+            if (!chosen[i] && in_use(r, &columns[i]) && matters(r, &columns[i]) == !pass) chosen[i] = true, room--;
+}
+
+static void hot_figures(const struct result *r, const struct line_result *l, const bool chosen[NCOLUMNS],
+                        const struct report_style *s, struct buf *out) {
+    for (unsigned i = 0; i < NCOLUMNS; i++) {
+        double f = chosen[i] ? figure(r, l, &columns[i]) : 0;
+        if (!chosen[i]) continue;
+        if (f < 0) buf_printf(out, "%*s", COLUMN, "");
+        else
+            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? report_ink(s, INK_WARN) : "", COLUMN, f,
+                       f >= columns[i].warn ? report_ink(s, INK_NONE) : "");
+    }
+}
+
+/* Cut or filled to `width` columns. */
+static void fit(const char *text, unsigned width, struct buf *out) {
+    unsigned n = 0;
+    const char *p = text;
+    for (; *p && n < width; n++) {
+        p++;
+        while (((unsigned char)*p & 0xc0) == 0x80) p++;
+    }
+    bool cut = *p != 0;
+    while (cut && p > text && ((unsigned char)*--p & 0xc0) == 0x80) {}
+    buf_add(out, text, (size_t)(p - text));
+    if (cut) buf_puts(out, "…");
+    buf_printf(out, "%*s", (int)(width - n), "");
+}
+
+static void hot_line(const struct result *r, const struct line_result *l, unsigned width, const bool chosen[NCOLUMNS],
+                     const struct report_style *s, struct buf *out) {
+    struct buf raw = {0}, clean = {0};
+    bool own = l->line && !strcmp(l->file, r->file), hot = is_hot(r, l);
+    if (own) report_source_line(&r->source, l->line, true, &raw);
+    else if (l->line) buf_printf(&raw, "(%s)", l->file);
+    else buf_puts(&raw, "(the compiler names no line)");
+    text_clean(&clean, buf_str(&raw), raw.size, 400);
+    text_replace(&clean, "\t", "    ");
+    buf_printf(out, "%s%s%5u%s  %s", hot ? ">" : " ", report_ink(s, INK_DIM), l->line, report_ink(s, INK_NONE),
+               hot ? report_ink(s, INK_BOLD) : "");
+    fit(buf_str(&clean), width, out);
+    buf_puts(out, hot ? report_ink(s, INK_NONE) : "");
+    hot_figures(r, l, chosen, s, out);
+    buf_puts(out, "\n");
+    buf_free(&raw), buf_free(&clean);
+}
+
+static void hottest(const struct result *r, const struct report_style *s, struct buf *out) {
+    enum { PLACE = 8, LEAST_SOURCE = 40 };
+    unsigned width = s->width > PLACE + LEAST_SOURCE + COLUMN ? s->width : 100, used = 0;
+    bool chosen[NCOLUMNS] = {false};
+    choose_columns(r, (width - PLACE - LEAST_SOURCE) / COLUMN, chosen);
+    for (unsigned i = 0; i < NCOLUMNS; i++) used += chosen[i];
+    unsigned source_width = width - PLACE - used * COLUMN;
+    for (unsigned row = 0; row < 2; row++) {
+        buf_printf(out, "%s%6s  %-*s", report_ink(s, INK_DIM), row ? "line" : "", (int)source_width,
+                   row ? "hottest first" : "");
+        for (unsigned i = 0; i < NCOLUMNS; i++)
+            if (chosen[i]) buf_printf(out, "%*s", COLUMN, columns[i].head[row]);
+        buf_printf(out, "%s\n", report_ink(s, INK_NONE));
+    }
+    const struct line_result *l = NULL;
+    for (unsigned n = 0; n < HOTTEST && (l = next_hottest(r, l)); n++) hot_line(r, l, source_width, chosen, s, out);
+    buf_printf(out, "\n");
+    for (unsigned i = 0; i < NCOLUMNS; i++)
+        if (chosen[i])
+            buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
+                       columns[i].text, report_ink(s, INK_NONE));
+    buf_printf(out, "%sbuild/grader profile %s --all shows every line and every column%s\n", report_ink(s, INK_DIM),
+               r->ex->name, report_ink(s, INK_NONE));
+}
+
+/* ---- all lines ---- */
+
 static const struct line_result *find(const struct result *r, unsigned line) {
     for (unsigned i = 0; i < r->nlines; i++)
         if (r->lines[i].line == line && !strcmp(r->lines[i].file, r->file)) return &r->lines[i];
@@ -150,7 +259,8 @@ static void totals(const struct result *r, struct buf *out) {
     }
 }
 
-void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
+void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s, bool all,
+                    struct buf *out) {
     struct buf size = {0};
     for (unsigned i = 0; i < r->ncases; i++)
         if (text_ends(r->cases[i].name, " (counted)")) buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
@@ -160,6 +270,10 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
     totals(r, out);
     if (r->speed.valid) report_speed(r, d, s, out);
     buf_puts(out, "\n");
+    if (!all) {
+        hottest(r, s, out);
+        return;
+    }
     heading(r, s, out);
     source(r, s, out);
     other_lines(r, s, out);

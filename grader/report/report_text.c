@@ -1,13 +1,14 @@
 /* report_text.c — the report for the student: first what failed and where, then what it cost, then what to do next. */
 #include "grader/jail/jail.h"
 #include "common/text.h"
+#include "grader/grade/score.h"
 #include "grader/report/report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FAILURES_IN_FULL = 2 };
+enum { FAILURES_NAMED = 6 };
 
 const char *report_ink(const struct report_style *s, enum ink i) {
     static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
@@ -44,22 +45,32 @@ static void wrapped(const char *text, unsigned indent, const struct report_style
         size_t line = strcspn(text, "\n");
         unsigned column = indent;
         buf_printf(out, "%*s", (int)indent, "");
+        size_t blanks = 0; /* before the word, which begin no line and end none */
         for (const char *p = text, *end = text + line; p < end;) {
-            size_t word = strcspn(p, " \n"), blanks = strspn(p + word, " ");
+            size_t word = strcspn(p, " \n");
             unsigned w = width_of(p, word);
-            if (column > indent && column + w > width) {
+            if (column > indent && column + blanks + w > width) {
                 buf_printf(out, "\n%*s", (int)indent, "");
-                column = indent;
+                column = indent, blanks = 0;
             }
+            if (word) buf_printf(out, "%*s", (int)blanks, "");
             buf_add(out, p, word);
-            bool more = p + word + blanks < end;
-            if (more) buf_printf(out, "%*s", (int)blanks, "");
-            column += w + (unsigned)blanks;
-            p += word + blanks;
+            column += (word ? (unsigned)blanks : 0) + w;
+            blanks = strspn(p + word, " ") + (word ? 0 : blanks);
+            p += word + strspn(p + word, " ");
         }
         buf_puts(out, "\n");
         text += line + (text[line] == '\n');
     }
+}
+
+/* The same after something of `indent` columns that stands on the line already. */
+static void hanging(const char *text, unsigned indent, const struct report_style *style, struct buf *out) {
+    size_t at = out->size;
+    wrapped(text, indent, style, out);
+    if (out->size < at + indent) return;
+    memmove(out->data + at, out->data + at + indent, out->size - at - indent + 1);
+    out->size -= indent;
 }
 
 /* As it stands, indented: tables of wrong elements, compiler messages. */
@@ -72,43 +83,181 @@ static void verbatim(const char *text, unsigned indent, struct buf *out) {
     }
 }
 
-static void head(const struct result *r, const struct report_style *s, struct buf *out) {
-    buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE),
-               report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE));
-    buf_printf(out, " (%s)", verdict_text(r->verdict));
-    if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
-    buf_printf(out, "\n  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
-    enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
-    buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(), report_ink(s, INK_NONE));
+/* "transpose.cu:7:", as editors and people find it, and what stands there. */
+static void quote(const struct result *r, const char *file, unsigned line, unsigned indent,
+                  const struct report_style *s, struct buf *out) {
+    buf_printf(out, "%*s%s:%u:", (int)indent, "", file, line);
+    if (!strcmp(file, r->file)) {
+        struct buf raw = {0}, clean = {0};
+        unsigned room = s->width > indent + 30 ? s->width - indent - 2 : 300;
+        report_source_line(&r->source, line, true, &raw);
+        text_clean(&clean, buf_str(&raw), raw.size, 300);
+        if (clean.size > room) clean.size = room, buf_puts(&clean, "…");
+        buf_printf(out, "\n%*s%s|%s %s", (int)indent, "", report_ink(s, INK_DIM), report_ink(s, INK_NONE),
+                   buf_str(&clean));
+        buf_free(&raw), buf_free(&clean);
+    }
+    buf_puts(out, "\n");
 }
 
-static void one_case(const struct case_result *c, const struct report_style *s, unsigned *shown, struct buf *out) {
-    if ((*shown)++ == FAILURES_IN_FULL) buf_puts(out, "    also:\n");
-    buf_printf(out, "    %s%-4s%s %s\n", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
-               report_ink(s, INK_NONE), c->name);
-    if (*shown <= FAILURES_IN_FULL) verbatim(c->message, 9, out);
+/* The lines of the student's file that a message names, the first two of them. */
+static void quote_named(const struct result *r, const char *message, const struct report_style *s, struct buf *out) {
+    enum { MOST = 2 };
+    unsigned shown[MOST], n = 0;
+    size_t length = strlen(r->file);
+    for (const char *p = message; length && n < MOST && (p = strstr(p, r->file)); p += length) {
+        unsigned line = 0;
+        if (sscanf(p + length, ":%u", &line) != 1 || !line || (n && shown[0] == line)) continue;
+        quote(r, r->file, line, 9, s, out);
+        shown[n++] = line;
+    }
 }
 
-/* First those that have the verdict of the whole: a misaligned access before wrong elements. */
+static void one_case(const struct result *r, unsigned i, bool in_full, const struct report_style *s, struct buf *out) {
+    const struct case_result *c = &r->cases[i];
+    struct buf head = {0};
+    if (i < r->ex->ncases && !r->partial) buf_printf(&head, "case %u, ", i + 1);
+    buf_printf(&head, "%s", c->name);
+    buf_printf(out, "    %s%-4s%s ", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
+               report_ink(s, INK_NONE));
+    hanging(buf_str(&head), 9, s, out);
+    buf_free(&head);
+    if (!in_full) return;
+    wrapped(c->message, 9, s, out);
+    quote_named(r, c->message, s, out);
+}
+
+/* The first failing case of each verdict in full, that of the whole result's first; then how many more there are. */
 static void cases(const struct result *r, const struct report_style *s, struct buf *out) {
-    unsigned passed = 0, shown = 0;
+    unsigned passed = 0, more[V_COUNT] = {0}, rest = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
     buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
                passed, r->ncases, report_ink(s, INK_NONE));
-    for (unsigned i = 0; i < r->ncases; i++)
-        if (r->cases[i].verdict != V_AC && r->cases[i].verdict == r->verdict) one_case(&r->cases[i], s, &shown, out);
-    for (unsigned i = 0; i < r->ncases; i++)
-        if (r->cases[i].verdict != V_AC && r->cases[i].verdict != r->verdict) one_case(&r->cases[i], s, &shown, out);
+    for (int v = V_COUNT - 1; v > V_AC; v--) {
+        bool first = true;
+        for (unsigned i = 0; i < r->ncases; i++) {
+            if ((int)r->cases[i].verdict != v) continue;
+            if (first) one_case(r, i, true, s, out);
+            else more[v]++, rest++;
+            first = false;
+        }
+    }
+    struct buf text = {0};
+    for (int v = V_COUNT - 1; v > V_AC; v--)
+        if (more[v]) buf_printf(&text, "%s%u more %s", text.size ? ", " : "", more[v], verdict_code((enum verdict)v));
+    if (rest <= FAILURES_NAMED && rest) buf_puts(&text, ": ");
+    for (unsigned i = 0, n = 0, seen[V_COUNT] = {0}; i < r->ncases && rest <= FAILURES_NAMED; i++)
+        if (r->cases[i].verdict != V_AC && seen[r->cases[i].verdict]++)
+            buf_printf(&text, "%s%s", n++ ? "; " : "", r->cases[i].name);
+    wrapped(buf_str(&text), 9, s, out);
+    buf_free(&text);
 }
 
+/* As people write them: whole numbers below a million with their thousands apart, larger ones as 1.05 M. */
+void report_number(double v, struct buf *out) {
+    static const struct {
+        double from;
+        const char *unit;
+    } scale[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}};
+    double size = fabs(v);
+    for (unsigned i = 0; i < sizeof scale / sizeof *scale; i++)
+        if (size >= scale[i].from * 0.9995) {
+            buf_printf(out, "%.3g%s", v / scale[i].from, scale[i].unit);
+            return;
+        }
+    if (size >= 1e4)
+        buf_printf(out, "%s%.0f %03.0f", v < 0 ? "-" : "", floor(round(size) / 1000), fmod(round(size), 1000));
+    else buf_printf(out, "%.4g", v);
+}
+
+/* "32, at most 4.5"; in full where rounding would make them equal. */
 static void value(const struct technique_result *t, struct buf *out) {
-    buf_printf(out, "%s is %.6g%s%s, %s %.6g", t->metric, t->value, t->unit ? " per " : "", t->unit ? t->unit : "",
-               t->at_most ? "at most" : "at least", t->limit);
+    struct buf is = {0}, bound = {0};
+    report_number(t->value, &is), report_number(t->limit, &bound);
+    if (!t->passed && !strcmp(buf_str(&is), buf_str(&bound))) {
+        buf_clear(&is), buf_clear(&bound);
+        buf_printf(&is, "%.9g", t->value), buf_printf(&bound, "%.9g", t->limit);
+    }
+    buf_printf(out, "%s is %s%s%s, %s %s", t->metric, buf_str(&is), t->unit ? " per " : "", t->unit ? t->unit : "",
+               t->at_most ? "at most" : "at least", buf_str(&bound));
+    buf_free(&is), buf_free(&bound);
+}
+
+/* The goal or guard that costs most, and its figure that decides. */
+static const struct technique_result *first_miss(const struct result *r) {
+    const struct technique_result *worst = NULL;
+    for (unsigned i = 0; i < r->ntechnique; i++) {
+        const struct technique_result *t = &r->technique[i];
+        if (t->passed || (r->waived && !t->guard)) continue;
+        if (!worst || (t->guard && !worst->guard) || (t->guard == worst->guard && t->way < worst->way)) worst = t;
+    }
+    return worst;
+}
+
+static const struct case_result *first_failure(const struct result *r) {
+    const struct case_result *any = NULL;
+    for (unsigned i = 0; i < r->ncases; i++) {
+        const struct case_result *c = &r->cases[i];
+        if (c->verdict == r->verdict && c->verdict != V_AC) return c;
+        if (c->verdict != V_AC && !any) any = c;
+    }
+    return any;
+}
+
+/* "out-of-bounds: transpose.cu:7: kernel …" becomes "transpose.cu:7: out-of-bounds: kernel …". */
+static void place_first(const char *message, const char *file, struct buf *out) {
+    size_t n = strcspn(message, "\n"), length = strlen(file);
+    const char *at = length ? memmem(message, n, file, length) : NULL;
+    unsigned line = 0;
+    int used = 0;
+    bool placed = at && at > message && sscanf(at + length, ":%u: %n", &line, &used) == 1 && used;
+    if (!placed) buf_add(out, message, n);
+    else {
+        buf_printf(out, "%s:%u: ", file, line);
+        buf_add(out, message, (size_t)(at - message));
+        buf_add(out, at + length + used, n - (size_t)(at - message) - length - (size_t)used);
+    }
+}
+
+/* What matters most, in a line. */
+static void first_fault(const struct result *r, struct buf *out) {
+    const struct case_result *c = first_failure(r);
+    const struct technique_result *t = c ? NULL : first_miss(r);
+    if (c) {
+        place_first(c->message, r->file, out);
+        if (!text_starts(buf_str(out), r->file)) buf_printf(out, " (%s)", c->name);
+    } else if (t) {
+        if (t->file[0]) buf_printf(out, "%s:%u: ", t->file, t->line);
+        buf_printf(out, "%s: ", t->name);
+        if (t->metric[0]) value(t, out);
+    } else if (r->message[0]) buf_add(out, r->message, strcspn(r->message, "\n"));
+}
+
+/* In the form that editors jump by, at the beginning of a line: what to look at first. */
+static void first_cause(const struct result *r, const struct report_style *s, struct buf *out) {
+    struct buf text = {0};
+    first_fault(r, &text);
+    if (text.size && r->verdict != V_AC && r->verdict != V_CE) wrapped(buf_str(&text), 0, s, out);
+    buf_free(&text);
+}
+
+static void head(const struct result *r, const struct report_style *s, struct buf *out) {
+    buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE),
+               report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE));
+    buf_printf(out, " (%s)", verdict_text(r->verdict));
+    if (r->partial) buf_puts(out, "  this case alone, no points");
+    else if (r->untouched) buf_puts(out, "  not started");
+    else if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
+    buf_puts(out, "\n");
+    first_cause(r, s, out);
+    buf_printf(out, "  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
+    enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
+    buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(), report_ink(s, INK_NONE));
 }
 
 static bool same_check(const struct result *r, unsigned i, unsigned k) {
-    return !strcmp(r->technique[i].name, r->technique[k].name);
+    return r->technique[i].test == r->technique[k].test && r->technique[i].guard == r->technique[k].guard;
 }
 
 /* Limits that stand in one test are one check: `end` is where the next one starts. */
@@ -119,34 +268,48 @@ static bool check_passed(const struct result *r, unsigned first, unsigned *end) 
     return passed;
 }
 
+/* Where, and why the limit stands there. */
 static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s,
                     struct buf *out) {
-    if (t->line && !strcmp(t->file, r->file)) {
-        struct buf line = {0};
-        report_source_line(&r->source, t->line, true, &line);
-        buf_printf(out, "%9s%s%u |%s ", "", report_ink(s, INK_DIM), t->line, report_ink(s, INK_NONE));
-        text_clean(out, buf_str(&line), line.size, 300);
-        buf_puts(out, "\n");
-        buf_free(&line);
-    }
     wrapped(t->reason, 9, s, out);
+    if (t->file[0]) quote(r, t->file, t->line, 9, s, out);
+}
+
+/* The figure of a check that decides: the one that is furthest from its limit. */
+static const struct technique_result *decisive(const struct result *r, unsigned first, unsigned end) {
+    const struct technique_result *worst = NULL;
+    for (unsigned i = first; i < end; i++)
+        if (!r->technique[i].passed && (!worst || r->technique[i].way < worst->way)) worst = &r->technique[i];
+    return worst ? worst : &r->technique[first];
+}
+
+static void one_figure(const struct result *r, const struct technique_result *t, const struct report_style *s,
+                       struct buf *out) {
+    struct buf text = {0};
+    buf_printf(out, "    %s%-4s%s ", report_ink(s, t->passed ? INK_NONE : INK_WARN), t->passed ? "" : "miss",
+               report_ink(s, INK_NONE));
+    if (t->metric[0]) value(t, &text);
+    if (!t->passed && t->naive_known) buf_puts(&text, "; naive "), report_number(t->naive, &text);
+    if (text.size) hanging(buf_str(&text), 9, s, out);
+    else buf_puts(out, "\n");
+    buf_free(&text);
+    if (!t->passed) failing(r, t, s, out);
 }
 
 static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s,
                       struct buf *out) {
-    const struct technique_result *last = &r->technique[end - 1]; /* a test ends at the limit that it fails */
-    buf_printf(out, "    %s%s%s %s %s%s%s", report_ink(s, passed ? INK_GOOD : INK_WARN), passed ? "ok  " : "FAIL",
-               report_ink(s, INK_NONE), last->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD),
-               last->name, passed ? "" : report_ink(s, INK_NONE));
-    if (!passed && last->file[0]) buf_printf(out, "  %s:%u", last->file, last->line);
+    const struct technique_result *worst = decisive(r, first, end);
+    bool waived = !passed && !worst->guard && r->waived;
+    buf_printf(out, "    %s%s%s %s %s%s%s", report_ink(s, passed || waived ? INK_GOOD : INK_WARN),
+               passed   ? "ok  "
+               : waived ? "--  "
+                        : "FAIL",
+               report_ink(s, INK_NONE), worst->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD),
+               worst->name, passed ? "" : report_ink(s, INK_NONE));
+    if (waived) buf_puts(out, "  waived");
+    else if (!passed && !worst->guard && worst->way > 0) buf_printf(out, "  %.0f %% of the way", 100 * worst->way);
     buf_puts(out, "\n");
-    for (unsigned i = first; i < end; i++) {
-        if (!r->technique[i].metric[0]) continue;
-        buf_printf(out, "%9s%s", "", r->technique[i].passed ? "" : report_ink(s, INK_WARN));
-        value(&r->technique[i], out);
-        buf_printf(out, "%s\n", r->technique[i].passed ? "" : report_ink(s, INK_NONE));
-    }
-    if (!passed) failing(r, last, s, out);
+    for (unsigned i = first; i < end; i++) one_figure(r, &r->technique[i], s, out);
 }
 
 static void technique(const struct result *r, const struct report_style *s, struct buf *out) {
@@ -168,16 +331,30 @@ static void time_of(double us, struct buf *out) {
     else buf_printf(out, "%.4g us", us);
 }
 
+/* The problem's own bytes and operations over the time, beside what the device can: "3 910 of 4 300 GB/s". */
+static void achieved(const struct speed_result *p, const struct gpu_device *d, struct buf *out) {
+    double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9, flops = p->flops / seconds * 1e-9;
+    if (p->bytes > 0) {
+        buf_puts(out, "achieves "), report_number(bytes, out), buf_puts(out, " of ");
+        report_number(d->dram_rate * 1e-9, out), buf_puts(out, " GB/s");
+    }
+    if (p->flops > 0) {
+        buf_puts(out, p->bytes > 0 ? ", " : "achieves "), report_number(flops, out), buf_puts(out, " of ");
+        report_number(2e-9 * d->fp32_lanes * d->sms * d->clock_hz, out), buf_puts(out, " GFLOP/s");
+    }
+    if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
+    if (p->of_roofline <= 0) return;
+    buf_printf(out, "%.0f %% of the roofline: those bytes and operations alone would take ", 100 * p->of_roofline);
+    time_of(p->student_us * p->of_roofline, out);
+    buf_puts(out, "\n");
+}
+
 /* What ends it, and how far it is from the least that the problem needs. */
-static void limits(const struct speed_result *p, const struct report_style *s, struct buf *out) {
+static void limits(const struct speed_result *p, const struct gpu_device *d, const struct report_style *s,
+                   struct buf *out) {
     struct buf text = {0};
     if (p->bound_by[0]) buf_printf(&text, "bound by: %s\n", p->bound_by);
-    if (p->of_roofline > 0) {
-        buf_printf(&text, "%.0f %% of the roofline: the problem's bytes and operations alone would take ",
-                   100 * p->of_roofline);
-        time_of(p->student_us * p->of_roofline, &text);
-        buf_puts(&text, "\n");
-    }
+    achieved(p, d, &text);
     if (!strcmp(p->kind, "modelled")) {
         buf_puts(&text, "likely between ");
         time_of(p->low_us, &text), buf_puts(&text, " and "), time_of(p->high_us, &text);
@@ -197,12 +374,15 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     time_of(p->student_us, out);
     buf_printf(out, ", %s%.2f of the model answer's speed%s", report_ink(s, INK_BOLD), p->vs_solution,
                report_ink(s, INK_NONE));
-    if (p->baseline_us > 0) buf_printf(out, ", %.2f times the naive version's", p->vs_baseline);
-    buf_printf(out, "\n%13s%s for %s on %s; model answer ", "", p->kind, p->size, d->full_name);
-    time_of(p->solution_us, out);
-    if (p->baseline_us > 0) buf_puts(out, ", naive "), time_of(p->baseline_us, out);
+    if (p->baseline_us > 0) buf_printf(out, ", %.2f of the naive one's", p->vs_baseline);
+    struct buf text = {0};
+    buf_printf(&text, "%s for %s on %s; model answer ", p->kind, p->size, d->full_name);
+    time_of(p->solution_us, &text);
+    if (p->baseline_us > 0) buf_puts(&text, ", naive "), time_of(p->baseline_us, &text);
     buf_puts(out, "\n");
-    limits(p, s, out);
+    wrapped(buf_str(&text), 13, s, out);
+    buf_free(&text);
+    limits(p, d, s, out);
     if (p->note[0]) wrapped(p->note, 13, s, out);
 }
 
@@ -210,17 +390,31 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
     if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
     if (r->verdict == V_IE)
-        buf_puts(out, "  This is a fault of the grader or the machine, not of the submission. It is not "
-                      "scored; run it again.\n");
-    for (unsigned i = 0; i < r->nmissing; i++)
-        buf_printf(out, "  %-10s %.1f points: %s\n", i ? "" : "missing", r->missing[i].points, r->missing[i].why);
+        wrapped("This is a fault of the grader or the machine, not of the submission. It is not scored; run it again.",
+                2, s, out);
+    if (r->waived)
+        wrapped("waived: goals that it misses count as reached, since it is faster than the model answer beyond the "
+                "model's error, keeps all guards, and its whole result was checked at the timed size",
+                2, s, out);
+    for (unsigned i = 0; i < r->nmissing; i++) {
+        struct buf text = {0};
+        buf_printf(&text, "%.1f points: %s", r->missing[i].points, r->missing[i].why);
+        buf_printf(out, "  %-10s ", i ? "" : "missing");
+        hanging(buf_str(&text), 13, s, out);
+        buf_free(&text);
+    }
     if (r->full.correctness + r->full.technique > 0 && !r->speed_counted && r->full.speed > 0)
-        buf_printf(out, "  %s%-10s %.0f speed points: no measured time, the rest is scaled to %.0f%s\n",
-                   report_ink(s, INK_DIM), "left out", r->full.speed, r->max_score, report_ink(s, INK_NONE));
+        buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n", report_ink(s, INK_DIM),
+                   "left out", r->full.speed,
+                   !r->speed.valid                    ? "no time is known"
+                   : r->speed.gain < SCORE_LEAST_GAIN ? "the technique gains next to nothing on this device"
+                                                      : "a modelled time was not to count",
+                   r->max_score, report_ink(s, INK_NONE));
 }
 
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
     const char *name = r->ex->name;
+    if (r->partial) return;
     buf_printf(out, "  %s", report_ink(s, INK_DIM));
     if (r->verdict == V_AC)
         buf_printf(out, "next       compare with the steps of the ladder: build/grader solution %s", name);
@@ -232,7 +426,7 @@ static void next(const struct result *r, const struct report_style *s, struct bu
 
 void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     head(r, s, out);
-    verbatim(r->message, 4, out);
+    wrapped(r->message, 4, s, out);
     cases(r, s, out);
     technique(r, s, out);
     report_speed(r, d, s, out);
@@ -245,24 +439,6 @@ void report_text(const struct result *r, const struct gpu_device *d, const struc
 }
 
 /* ---- the table ---- */
-
-/* The failing check that matters most: the first one. */
-static void first_fault(const struct result *r, struct buf *out) {
-    for (unsigned i = 0; i < r->ncases; i++)
-        if (r->cases[i].verdict != V_AC) {
-            buf_printf(out, "%s: %.*s", r->cases[i].name, (int)strcspn(r->cases[i].message, "\n"), r->cases[i].message);
-            return;
-        }
-    for (unsigned i = 0; i < r->ntechnique; i++)
-        if (!r->technique[i].passed) {
-            if (r->technique[i].file[0]) buf_printf(out, "%s:%u ", r->technique[i].file, r->technique[i].line);
-            buf_printf(out, "%s %.4g > %.4g", r->technique[i].metric, r->technique[i].value, r->technique[i].limit);
-            if (!r->technique[i].at_most) text_replace(out, " > ", " < ");
-            return;
-        }
-    if (r->message[0])
-        report_source_line(&(struct buf){.data = (char *)r->message, .size = strlen(r->message)}, 1, true, out);
-}
 
 static unsigned longest_id(const struct result *const *results, unsigned n) {
     unsigned width = 8;

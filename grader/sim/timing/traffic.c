@@ -160,6 +160,14 @@ static void set_sharing(struct traffic *t, const struct touched *sets, const str
         }
 }
 
+/* Of what is written, the share that reaches DRAM where a launch touches `whole` of L2's room. What is written stays there
+ * until its place is needed. */
+static double spilled(double whole, double l2) { return whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2; }
+
+double time_least_dram(const struct gpu_device *d, double read, double written) {
+    return read + written * spilled(read + written, useful_l2 * (double)d->l2_bytes);
+}
+
 static void set_dram(struct traffic *t, const struct placement *p, const struct gpu_device *d, bool warm) {
     double l2 = useful_l2 * (double)d->l2_bytes / 32, wave = 0, whole = 0, blocks = (double)p->nblocks,
            resident = p->resident;
@@ -172,8 +180,8 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
         }
     }
     t->wave_sectors = wave;
-    /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need not come. */
-    double spill = whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2, miss = warm ? (whole > l2 ? 1 : 0) : 1;
+    /* Data that is there already need not come. */
+    double spill = spilled(whole, l2), miss = warm ? (whole > l2 ? 1 : 0) : 1;
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {

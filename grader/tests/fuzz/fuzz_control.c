@@ -199,7 +199,7 @@ static void reports_hold(const struct result *r) {
     struct buf text = {0}, json = {0};
     struct report_style plain = {0};
     report_text(r, grade_device(), &plain, &text);
-    report_profile(r, grade_device(), &plain, &text);
+    report_profile(r, grade_device(), &plain, true, &text);
     for (size_t i = 0; i < text.size; i++)
         hold((uint8_t)text.data[i] >= ' ' ? text.data[i] != 0x7f : text.data[i] == '\n');
     const struct result *one[] = {r};

@@ -141,6 +141,8 @@ static struct result example(void) {
                                     .vs_solution = 0.5,
                                     .vs_baseline = 1.5,
                                     .of_roofline = 0.25,
+                                    .bytes = 8000,
+                                    .flops = 2000,
                                     .bound_by = "DRAM",
                                     .size = "1 x 2",
                                     .note = ""};
@@ -188,10 +190,11 @@ START_TEST(json_keys) {
     json_t *o = report_json(list, 1, device_find("h200"), "7");
     keys(o, "schema device seed jail exercises ");
     json_t *ex = json_array_get(json_object_get(o, "exercises"), 0);
-    keys(ex, "id verdict score max_score missing cases technique speed counters log ");
+    keys(ex, "id verdict score max_score started waived missing cases technique speed counters log ");
     keys(json_array_get(json_object_get(ex, "missing"), 0), "points group why ");
     keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
-    keys(json_array_get(json_object_get(ex, "technique"), 0), "name metric value limit file line passed kind ");
+    keys(json_array_get(json_object_get(ex, "technique"), 0),
+         "name metric value limit file line passed kind naive way ");
     keys(json_object_get(ex, "speed"),
          "kind student_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
     json_decref(o);
@@ -216,13 +219,14 @@ START_TEST(what_limits_is_said) {
     r.speed.low_us = 1.5, r.speed.high_us = 2.7;
     struct report_style style = {.width = 0};
     static const char *const wanted[] = {
-        "speed      2 us, 0.50 of the model answer's speed, 1.50 times the naive version's\n",
+        "speed      2 us, 0.50 of the model answer's speed, 1.50 of the naive one's\n",
         "bound by: DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)\n",
-        "25 % of the roofline: the problem's bytes and operations alone would take 0.5 us\n",
+        "achieves 4 of 4300 GB/s, 1 of 66 908 GFLOP/s (", /* 8 KB and 2000 operations in 2 us */
+        "25 % of the roofline: those bytes and operations alone would take 0.5 us\n",
         "likely between 1.5 us and 2.7 us;"};
     for (unsigned profile = 0; profile < 2; profile++) {
         struct buf out = {0};
-        if (profile) report_profile(&r, device_find("h200"), &style, &out);
+        if (profile) report_profile(&r, device_find("h200"), &style, false, &out);
         else report_text(&r, device_find("h200"), &style, &out);
         for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
             ck_assert_msg(strstr(buf_str(&out), wanted[i]) != NULL, "'%s' is missing in\n%s", wanted[i], buf_str(&out));
@@ -273,6 +277,11 @@ START_TEST(command_line) {
     ck_assert_uint_eq(o.ndevices, 2);
     ck_assert_str_eq(o.devices[1]->name, "a100");
     ck_assert(o.format == FORMAT_JSON && o.workers == 2);
+    ck_assert(options_grade(&o, o.devices[0]).count_modelled);
+    ck_assert(parse(&o, &e, "run --no-modelled-speed --case 3"));
+    ck_assert(!options_grade(&o, o.devices[0]).count_modelled && o.only_case == 3);
+    ck_assert(parse(&o, &e, "run --count-modelled-speed"));
+    ck_assert(options_grade(&o, o.devices[0]).count_modelled);
     ck_assert(parse(&o, &e, "run"));
     ck_assert_uint_eq(strlen(o.seed), 32); /* drawn */
     static const char *const wrong[] = {"",

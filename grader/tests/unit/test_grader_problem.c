@@ -195,7 +195,13 @@ START_TEST(names_of_cases) {
     static const struct ex_case cases[] = {{.dim = {5, 0}}, {.dim = {2, 3}, .label = "small"}};
     static const struct exercise ex = {.cases = cases, .ncases = 2, .timed = {{64, 64}}};
     problem_case_name(&ex, &cases[1], &b);
-    ck_assert_str_eq(buf_str(&b), "2 x 3: small");
+    ck_assert_str_eq(buf_str(&b), "2 x 3: small"); /* no argument has these dimensions' names */
+    static const struct ex_arg args[] = {{.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
+                                         {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = 0}};
+    static const struct exercise named = {.args = args, .nargs = 2, .cases = cases, .ncases = 2};
+    buf_clear(&b);
+    problem_case_name(&named, &cases[1], &b);
+    ck_assert_str_eq(buf_str(&b), "rows 2, cols 3: small");
     buf_free(&b);
 }
 END_TEST

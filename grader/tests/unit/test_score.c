@@ -12,26 +12,68 @@ START_TEST(goals_share_and_guards_take) {
         struct check_counts n;
         double want; /* of 60 points */
     } rows[] = {
-        {{1, 1, 0, 0}, 60}, {{3, 2, 0, 0}, 40}, /* two thirds */
-        {{3, 2, 2, 2}, 40},                     /* guards kept give nothing */
-        {{3, 2, 2, 1}, 20},                     /* 2 - 1 of 3 */
-        {{3, 2, 2, 0}, 0},                      /* 2 - 2 */
-        {{4, 4, 5, 4}, 45},                     /* 4 - 1 of 4 */
-        {{1, 1, 1, 0}, 0},                      /* one fault for another */
-        {{1, 1, 3, 0}, 0},                      /* never below nothing */
-        {{2, 0, 3, 3}, 0},                      /* nothing reached, all guards kept: the unedited skeleton */
-        {{2, 0, 3, 0}, 0},  {{0, 0, 0, 0}, 60}, /* nothing asked */
-        {{0, 0, 1, 0}, 0},
+        {{1, 1, 0, 0, 1}, 60},   {{3, 2, 0, 0, 2}, 40}, /* two thirds */
+        {{3, 2, 2, 2, 2}, 40},                          /* guards kept give nothing */
+        {{3, 2, 2, 1, 2}, 20},                          /* 2 - 1 of 3 */
+        {{3, 2, 2, 0, 2}, 0},                           /* 2 - 2 */
+        {{4, 4, 5, 4, 4}, 45},                          /* 4 - 1 of 4 */
+        {{1, 1, 1, 0, 1}, 0},                           /* one fault for another */
+        {{1, 1, 3, 0, 1}, 0},                           /* never below nothing */
+        {{2, 0, 3, 3, 0}, 0},                           /* nothing reached, all guards kept: the unedited skeleton */
+        {{2, 0, 3, 3, 0.5}, 15},                        /* half of the way to one of two */
+        {{2, 1, 1, 0, 1.5}, 15},                        /* 1.5 - 1 of 2 */
+        {{2, 0, 3, 0, 0}, 0},    {{0, 0, 0, 0, 0}, 60}, /* nothing asked */
+        {{0, 0, 1, 0, 0}, 0},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) NEAR(score_technique(60, &rows[i].n), rows[i].want);
 }
 END_TEST
 
+/* Logarithms by hand: 64 / 4 is 16, half of which is 4, so 16 is half of the way from 64 to 4. */
+START_TEST(ways_are_logarithmic) {
+    static const struct {
+        bool at_most;
+        double naive, naive_limit, value, limit, want;
+    } rows
+        [] =
+            {
+                {true, 64, 4, 16, 4, 0.5},
+                {true, 64, 4, 64, 4, 0},
+                {true, 64, 4, 200, 4, 0},     /* worse than naive */
+                {true, 16, 4, 36, 18, 0.5},   /* the limit follows what is asked for: 4 times over it, now twice */
+                {true, 1000, 0, 100, 0, 0.5}, /* a limit of 0: two decades */
+                {true, 1000, 0, 1, 0, 0.95},  /* and the last step is the limit itself */
+                {false, 1, 64, 8, 64, 0.5},
+                {false, 0, 1, 0.1, 1, 0.5}, /* the same upwards */
+                {false, 0, 1, 0, 1, 0},
+                {true, 0, 2, 8, 2, 0.5}, /* a condition, which the naive version meets: 4 of 16 times */
+                {true, 0, 2, 32, 2, 0},
+                {true, 0, 0, 1, 0, 0},
+            };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct technique_result t = {.at_most = rows[i].at_most,
+                                     .naive_known = true,
+                                     .naive = rows[i].naive,
+                                     .naive_limit = rows[i].naive_limit,
+                                     .value = rows[i].value,
+                                     .limit = rows[i].limit};
+        ck_assert_msg(score_way(&t) > rows[i].want - 1e-9 && score_way(&t) < rows[i].want + 1e-9, "row %u: %g", i,
+                      score_way(&t));
+        t.naive_known = false;
+        NEAR(score_way(&t), 0);
+        t.passed = true;
+        NEAR(score_way(&t), 1);
+    }
+}
+END_TEST
+
+/* The answer is 4 times as fast as the naive version. 0.9 of it is 3.6 times, and half of the way is at the root of that. */
 START_TEST(speed_has_no_cliff) {
-    NEAR(score_speed(30, 0.475), 15); /* half of 0.95 */
-    NEAR(score_speed(30, 0.95), 30);
-    NEAR(score_speed(30, 1.7), 30);
-    NEAR(score_speed(30, 0), 0);
+    NEAR(score_speed(30, 0.25, 4), 0);
+    NEAR(score_speed(30, 0.1, 4), 0);
+    NEAR(score_speed(30, 1.8973665961010275 / 4, 4), 15);
+    NEAR(score_speed(30, 0.9, 4), 30);
+    NEAR(score_speed(30, 1.7, 4), 30);
 }
 END_TEST
 
@@ -50,14 +92,18 @@ static void result_with(struct result *r, const char *failed) {
                   {'c', "second goal", false},
                   {'d', "first guard", true},
                   {'e', "second guard", true}};
-    *r = (struct result){.ex = &exercise, .max_score = 100, .checks = {2, 2, 2, 2}};
+    *r = (struct result){.ex = &exercise, .max_score = 100, .checks = {2, 2, 2, 2, 2}};
     r->technique = arena_array(&r->arena, struct technique_result, 5);
     for (unsigned i = 0; i < 5; i++) {
         bool passed = !strchr(failed, limits[i].letter);
         r->technique[r->ntechnique++] = (struct technique_result){
-            .name = limits[i].name, .metric = "blocks", .guard = limits[i].guard, .passed = passed};
-        *(limits[i].guard ? &r->checks.kept : &r->checks.reached) -= !passed;
+            .name = limits[i].name, .metric = "blocks", .guard = limits[i].guard, .passed = passed, .way = passed};
     }
+    static const unsigned tests[] = {0, 0, 1, 0, 1};
+    for (unsigned i = 0; i < 5; i++) r->technique[i].test = tests[i];
+    unsigned first = strchr(failed, 'a') || strchr(failed, 'b'), second = strchr(failed, 'c') != NULL;
+    r->checks.reached -= first + second, r->checks.way = r->checks.reached;
+    r->checks.kept -= (strchr(failed, 'd') != NULL) + (strchr(failed, 'e') != NULL);
 }
 
 static double all_missing(const struct result *r) {
@@ -81,19 +127,20 @@ START_TEST(without_a_time_the_rest_is_scaled) {
 }
 END_TEST
 
-/* Of 100: 20; one goal of two 25, less as much for the guard; 0.57 / 0.95 of 30, 18. */
+/* Of 100: 20; one goal of two 25, less as much for the guard; at the root of 3.6 times the naive version's speed 15 of 30. */
 START_TEST(what_is_missing_adds_up) {
     struct result r;
     result_with(&r, "cd");
-    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 0.57};
+    r.speed =
+        (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 1.8973665961010275 / 4, .gain = 4};
     score_points(&r, true);
-    NEAR(r.score, 38);
+    NEAR(r.score, 35);
     ck_assert_uint_eq(r.nmissing, 3);
     NEAR(r.missing[0].points, 25);
     NEAR(r.missing[1].points, 25);
     ck_assert_str_eq(r.missing[1].group, "guard");
     ck_assert_str_eq(r.missing[1].why, "a guard failed: first guard");
-    NEAR(r.missing[2].points, 12);
+    NEAR(r.missing[2].points, 15);
     NEAR(all_missing(&r) + r.score, 100);
     result_free(&r);
 }
@@ -116,6 +163,75 @@ START_TEST(a_forfeited_time_is_worth_nothing) {
         if (i == 0) ck_assert_str_eq(r.missing[0].why, "no time: too slow");
         result_free(&r);
     }
+}
+END_TEST
+
+/* The first goal has two figures, 20 % and 60 % of the way: 0.2 of its 25 points. Without a time, of 70. */
+START_TEST(the_least_figure_decides) {
+    struct result r;
+    result_with(&r, "ab");
+    r.technique[0].way = 0.2, r.technique[1].way = 0.6, r.checks.way = 1.2;
+    score_points(&r, true);
+    NEAR(r.score, (20 + 25 + 5) / 0.7);
+    ck_assert_uint_eq(r.nmissing, 1);
+    NEAR(r.missing[0].points, 20 / 0.7);
+    ck_assert_str_eq(r.missing[0].why, "20 % of the way to a goal: first goal");
+    result_free(&r);
+}
+END_TEST
+
+/* A goal is missed: full marks only for who is beyond doubt faster than the answer, keeps the guards, and had all outputs
+ * of the timed size checked. */
+START_TEST(goals_are_waived_by_outcome) {
+    static const struct {
+        double vs_solution, ci_low;
+        const char *kind, *failed;
+        bool whole, counts, waived;
+    } rows[] = {
+        {1.3, 0, "modelled", "b", true, true, true},       {1.2, 0, "modelled", "b", true, true, false},
+        {1.3, 0, "modelled", "b", false, true, false},     {1.3, 0, "modelled", "bd", true, true, false},
+        {1.3, 0, "modelled", "b", true, false, false},     {1.05, 1.01, "measured", "b", true, false, true},
+        {1.05, 0.99, "measured", "b", true, false, false},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct result r;
+        result_with(&r, rows[i].failed);
+        r.speed = (struct speed_result){.valid = true,
+                                        .kind = rows[i].kind,
+                                        .vs_solution = rows[i].vs_solution,
+                                        .ci_low = rows[i].ci_low,
+                                        .gain = 4,
+                                        .whole = rows[i].whole};
+        score_points(&r, rows[i].counts);
+        ck_assert_msg(r.waived == rows[i].waived, "row %u", i);
+        ck_assert_int_eq(r.verdict, rows[i].waived ? V_AC : V_PART);
+        NEAR(all_missing(&r) + r.score, 100);
+        result_free(&r);
+    }
+}
+END_TEST
+
+START_TEST(the_file_as_it_came_has_nothing) {
+    struct result r;
+    result_with(&r, "b");
+    r.untouched = true;
+    score_points(&r, false);
+    ck_assert_int_eq(r.verdict, V_PART);
+    NEAR(r.score, 0);
+    NEAR(all_missing(&r), 100);
+    result_free(&r);
+}
+END_TEST
+
+/* Where the answer is hardly faster than the naive version, the model's error would decide: 20 + 50 of 70. */
+START_TEST(nothing_to_gain_is_left_out) {
+    struct result r;
+    result_with(&r, "");
+    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 0.5, .gain = 1.1};
+    score_points(&r, true);
+    ck_assert(!r.speed_counted);
+    NEAR(r.score, 100);
+    result_free(&r);
 }
 END_TEST
 
@@ -168,8 +284,8 @@ START_TEST(naive_versions) {
         const char *failed, *says;
     } rows[] = {
         {"abc", ""},
-        {"ac", "the goal `first goal` has a limit that the naive version meets"},
-        {"ab", "the goal `second goal`"},
+        {"ac", ""}, /* a figure of a goal that it meets is a condition */
+        {"ab", "the naive version meets every limit of the goal `second goal`"},
         {"abcd", "the guard `first guard` fails on the naive version"},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -189,10 +305,10 @@ START_TEST(an_exercise_without_goals) {
     struct buf why = {0};
     result_with(&r, "abc");
     r.ntechnique = 0;
-    r.checks = (struct check_counts){0, 0, 2, 2};
+    r.checks = (struct check_counts){0, 0, 2, 2, 0};
     ck_assert(!score_rule(&r, &why));
     ck_assert(strstr(buf_str(&why), "it has no goal"));
-    r.checks = (struct check_counts){1, 1, 2, 2}; /* a test with an assertion of its own */
+    r.checks = (struct check_counts){1, 1, 2, 2, 1}; /* a test with an assertion of its own */
     buf_clear(&why);
     ck_assert(!score_rule(&r, &why));
     buf_free(&why), result_free(&r);
@@ -203,7 +319,12 @@ UNIT_SUITE(score) {
     Suite *s = suite_create("score");
     TCase *t = tcase_create("points");
     tcase_add_test(t, goals_share_and_guards_take);
+    tcase_add_test(t, ways_are_logarithmic);
     tcase_add_test(t, speed_has_no_cliff);
+    tcase_add_test(t, the_least_figure_decides);
+    tcase_add_test(t, goals_are_waived_by_outcome);
+    tcase_add_test(t, nothing_to_gain_is_left_out);
+    tcase_add_test(t, the_file_as_it_came_has_nothing);
     tcase_add_test(t, without_a_time_the_rest_is_scaled);
     tcase_add_test(t, what_is_missing_adds_up);
     tcase_add_test(t, a_forfeited_time_is_worth_nothing);

@@ -1,0 +1,101 @@
+/* naive.c — what the limits of the goals are for the naive version of an exercise: where the ways to them begin. It is run on the
+ * spot, once for each build of the grader, and kept in the cache: so it can't disagree with the book, and nobody
+ * writes figures down twice. */
+#include "grader/grade/grading.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/grade/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool naive_source(const struct exercise *ex, char *name, size_t size, struct buf *out, struct err *e) {
+    if (!ex->baseline) {
+        snprintf(name, size, "%s.cu", ex->name);
+        return book_pristine(ex, out, e);
+    }
+    const char *path = book_solution_file(ex, ex->baseline);
+    grade_name(ex, path, name, size);
+    return file_read(path, SOURCE_LIMIT, out, e);
+}
+
+static void write_limits(const struct result *r, struct buf *out) {
+    for (unsigned i = 0; i < r->ntechnique; i++) {
+        const struct technique_result *t = &r->technique[i];
+        if (t->metric[0]) buf_printf(out, "%u %a %a %s\n", t->test, t->value, t->limit, t->metric);
+    }
+}
+
+/* Counts the naive version at the size that is counted, and asks the goals. */
+static bool count(const struct grading *g, const struct build *b, const char *name, struct buf *out, struct err *e) {
+    const struct gpu_device *d = grade_device();
+    struct ptxas registers = {0};
+    ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &registers);
+    struct session_options so = {
+        .device = d, .seed = "the naive version", .workers = g->o->workers, .registers = &registers};
+    struct session *s = session_open(g->ex, b, &so, e);
+    struct case_run run = {.verdict = V_IE};
+    if (s) session_case(s, &g->ex->technique_case, &grade_plan_technique, &run);
+    struct result scratch = {.ex = g->ex, .file = name};
+    struct grading asked = {.ex = g->ex, .o = g->o, .r = &scratch, .tally = run.tally};
+    bool ok = run.verdict == V_AC;
+    if (ok) check_goals(&asked), write_limits(&scratch, out);
+    else if (s) err_set(e, ERR_INTERNAL, "the naive version could not be counted: %.300s", buf_str(&run.message));
+    result_free(&scratch);
+    if (s) session_case_free(&run);
+    session_close(s);
+    ptxas_free(&registers);
+    return ok;
+}
+
+static void key_of(const struct grading *g, const struct build *b, char key[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_text(&h, "naive 1");
+    cache_add_grader(&h);
+    hash_text(&h, book_id(g->ex));
+    hash_text(&h, b->key);
+    hash_hex(&h, key);
+}
+
+static bool figures(const struct grading *g, struct buf *out, struct err *e) {
+    struct buf source = {0};
+    struct build b = {0};
+    char name[128], key[HASH_HEX];
+    bool ok = naive_source(g->ex, name, sizeof name, &source, e) && build_run(name, source.data, source.size, &b, e);
+    if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the naive version %s does not compile", name);
+    if (ok) key_of(g, &b, key);
+    if (ok && !cache_get("naive", key, out)) {
+        ok = count(g, &b, name, out, e);
+        if (ok) cache_put("naive", key, buf_str(out), out->size);
+    }
+    build_free(&b);
+    buf_free(&source);
+    return ok;
+}
+
+/* Tests may ask for a metric twice: each line serves one limit. */
+static void take_line(struct result *r, unsigned test, double value, double limit, const char *metric) {
+    for (unsigned i = 0; i < r->ntechnique; i++) {
+        struct technique_result *t = &r->technique[i];
+        if (t->guard || t->naive_known || t->test != test || strcmp(t->metric, metric)) continue;
+        t->naive_known = true, t->naive = value, t->naive_limit = limit;
+        return;
+    }
+}
+
+bool naive_compare(struct grading *g, struct err *e) {
+    struct buf text = {0};
+    bool ok = figures(g, &text, e);
+    char *rest = NULL;
+    for (char *l = ok && text.size ? strtok_r(text.data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest)) {
+        unsigned test;
+        double value, limit;
+        char metric[96];
+        if (sscanf(l, "%u %la %la %95s", &test, &value, &limit, metric) == 4)
+            take_line(g->r, test, value, limit, metric);
+    }
+    buf_free(&text);
+    return ok;
+}

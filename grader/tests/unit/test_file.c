@@ -1,0 +1,79 @@
+/* test_file.c — what writing a report replaces (common/file.h): files, and nothing that is none. */
+#include "common/file.h"
+#include "grader/tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/wb-file-XXXXXX";
+static void make_folder(void) { ck_assert(mkdtemp(folder)); }
+static void remove_folder(void) {
+    struct err e = {0};
+    dir_remove(folder, &e);
+}
+
+static const char *in_folder(const char *name) {
+    static char path[2][PATH_MAX];
+    static unsigned turn;
+    turn ^= 1;
+    ck_assert(path_join(path[turn], sizeof path[turn], folder, name));
+    return path[turn];
+}
+
+static mode_t kind_of(const char *name) {
+    struct stat st;
+    ck_assert_int_eq(lstat(in_folder(name), &st), 0);
+    return st.st_mode & S_IFMT;
+}
+
+START_TEST(pipes_are_written_to_and_stay) {
+    struct err e = {0};
+    char got[8] = "";
+    ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
+    int fd = open(in_folder("pipe"), O_RDWR);
+    ck_assert(!file_write(in_folder("pipe"), "text", 4, &e));
+    ck_assert_int_eq(e.kind, ERR_INPUT);
+    ck_assert_msg(file_deliver(in_folder("pipe"), "text", 4, &e), "%s", e.text);
+    ck_assert_int_eq(read(fd, got, sizeof got), 4);
+    ck_assert_str_eq(got, "text");
+    ck_assert_int_eq(kind_of("pipe"), S_IFIFO);
+    close(fd);
+}
+END_TEST
+
+START_TEST(links_stay_and_lead_on) {
+    struct err e = {0};
+    struct buf b = {0};
+    ck_assert(file_write(in_folder("file"), "old", 3, &e));
+    ck_assert_int_eq(symlink("file", in_folder("link")), 0);
+    ck_assert(!file_write(in_folder("link"), "new", 3, &e));
+    ck_assert(file_deliver(in_folder("link"), "new", 3, &e));
+    ck_assert_int_eq(kind_of("link"), S_IFLNK);
+    ck_assert(file_read(in_folder("file"), 10, &b, &e));
+    ck_assert_str_eq(buf_str(&b), "new");
+    buf_free(&b);
+}
+END_TEST
+
+START_TEST(folders_are_refused) {
+    struct err e = {0};
+    ck_assert_int_eq(mkdir(in_folder("sub"), 0700), 0);
+    ck_assert(!file_deliver(in_folder("sub"), "new", 3, &e));
+    ck_assert_int_eq(kind_of("sub"), S_IFDIR);
+}
+END_TEST
+
+UNIT_SUITE(file) {
+    Suite *s = suite_create("file");
+    TCase *t = tcase_create("writing");
+    tcase_add_checked_fixture(t, make_folder, remove_folder);
+    tcase_add_test(t, pipes_are_written_to_and_stay);
+    tcase_add_test(t, links_stay_and_lead_on);
+    tcase_add_test(t, folders_are_refused);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,150 @@
+/* test_report.c — the text report: what it says first, how wide it is, how it writes numbers (grader/report). */
+#include "grader/report/report.h"
+#include "grader/sim/device.h"
+#include "grader/tests/unit/unit.h"
+
+#include <string.h>
+
+static const char *number(double v) {
+    static struct buf b;
+    buf_clear(&b);
+    report_number(v, &b);
+    return buf_str(&b);
+}
+
+START_TEST(numbers_are_written_as_people_do) {
+    ck_assert_str_eq(number(4.5), "4.5");
+    ck_assert_str_eq(number(0.0078125), "0.007812");
+    ck_assert_str_eq(number(4096), "4096");
+    ck_assert_str_eq(number(126976), "126 976");
+    ck_assert_str_eq(number(10005), "10 005");
+    ck_assert_str_eq(number(1048576), "1.05 M");
+    ck_assert_str_eq(number(4.3e9), "4.3 G");
+    ck_assert_str_eq(number(0), "0");
+}
+END_TEST
+
+static const struct ex_case cases[] = {{.dim = {1}}, {.dim = {2}}, {.dim = {3}}};
+static const struct exercise exercise = {
+    .name = "none", .title = "a title", .cases = cases, .ncases = 3, .points = {.technique = 60, .speed = 40}};
+
+static struct result failed(void) {
+    static struct case_result list[] = {
+        {"correctness", "n 1", V_WA, "1 of 1 elements of `out` are wrong"},
+        {"correctness", "n 2: a label that is long enough to need a second line in eighty columns", V_RTE,
+         "out-of-bounds: none.cu:2: kernel `k`, block (0,0,0), thread (31,0,0) writes 4 bytes at 0x300000001640, 1596 "
+         "bytes past the end of `out` (4 bytes)"},
+        {"correctness", "n 3", V_WA, "1 of 1 elements of `out` are wrong"}};
+    return (struct result){.ex = &exercise,
+                           .id = "00-none/none",
+                           .file = "none.cu",
+                           .verdict = V_RTE,
+                           .max_score = 100,
+                           .message = "",
+                           .cases = list,
+                           .ncases = 3,
+                           .speed = {.note = ""}};
+}
+
+static unsigned columns(const char *line, size_t n) {
+    unsigned width = 0;
+    for (size_t i = 0; i < n; i++) width += ((unsigned char)line[i] & 0xc0) != 0x80;
+    return width;
+}
+
+/* The fault decides, not the wrong answer before it; its place comes first, in the form that editors jump by. */
+START_TEST(the_first_cause_is_in_the_second_line) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    buf_puts(&r.source, "first line\n    out[i + 400] = a[i];\nlast line\n");
+    report_text(&r, device_find("h200"), &style, &out);
+    const char *second = strchr(buf_str(&out), '\n') + 1;
+    ck_assert_msg(!strncmp(second, "none.cu:2: out-of-bounds: kernel `k`", 36), "%s", buf_str(&out));
+    ck_assert(strstr(buf_str(&out), "| out[i + 400] = a[i];"));
+    ck_assert(strstr(buf_str(&out), "1 more WA: n 3"));
+    for (const char *l = buf_str(&out); *l; l += strcspn(l, "\n") + 1)
+        ck_assert_msg(columns(l, strcspn(l, "\n")) <= 80, "%.*s", (int)strcspn(l, "\n"), l);
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
+/* Of two figures of a goal, each is marked, and what rounding would make equal is written in full. */
+START_TEST(each_figure_of_a_goal_is_marked) {
+    static struct technique_result list[] = {{.name = "a goal",
+                                              .metric = "blocks",
+                                              .value = 4,
+                                              .limit = 8,
+                                              .at_most = true,
+                                              .passed = true,
+                                              .reason = "",
+                                              .file = "",
+                                              .way = 1},
+                                             {.name = "a goal",
+                                              .metric = "threads",
+                                              .value = 4.50001,
+                                              .limit = 4.5,
+                                              .at_most = true,
+                                              .reason = "why",
+                                              .file = "",
+                                              .naive_known = true,
+                                              .naive = 32,
+                                              .way = 0.5}};
+    struct result r = {.ex = &exercise,
+                       .id = "00-none/none",
+                       .file = "none.cu",
+                       .verdict = V_PART,
+                       .max_score = 100,
+                       .message = "",
+                       .technique = list,
+                       .ntechnique = 2,
+                       .checks = {1, 0, 0, 0, 0.5},
+                       .speed = {.note = ""}};
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(strstr(buf_str(&out), "FAIL goal  a goal  50 % of the way\n"
+                                        "         blocks is 4, at most 8\n"
+                                        "    miss threads is 4.50001, at most 4.5; naive 32\n"),
+                  "%s", buf_str(&out));
+    buf_free(&out);
+}
+END_TEST
+
+/* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 % is left out. */
+START_TEST(the_hottest_line_stands_first) {
+    static struct line_result lines[] = {{"none.cu", 1, {.sectors_store = 100, .requests_store = 25}},
+                                         {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}},
+                                         {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}}};
+    struct result r = {.ex = &exercise,
+                       .id = "00-none/none",
+                       .file = "none.cu",
+                       .lines = lines,
+                       .nlines = 3,
+                       .has_counters = true,
+                       .counters = {.sectors_store = 1000, .requests_store = 54},
+                       .speed = {.note = ""}};
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    buf_puts(&r.source, "first();\nsecond();\nthird(which, is, so, long, that, it, does, not, fit, at, all, ever);\n");
+    report_profile(&r, device_find("h200"), &style, false, &out);
+    const char *third = strstr(buf_str(&out), "third("), *first = strstr(buf_str(&out), "first()");
+    ck_assert_msg(third && first && third < first, "%s", buf_str(&out));
+    ck_assert(!strstr(buf_str(&out), "second()"));
+    ck_assert(strstr(buf_str(&out), "89.5"));
+    for (const char *l = buf_str(&out); *l; l += strcspn(l, "\n") + 1)
+        ck_assert_msg(columns(l, strcspn(l, "\n")) <= 80, "%.*s", (int)strcspn(l, "\n"), l);
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
+UNIT_SUITE(report) {
+    Suite *s = suite_create("report");
+    TCase *t = tcase_create("text");
+    tcase_add_test(t, numbers_are_written_as_people_do);
+    tcase_add_test(t, the_first_cause_is_in_the_second_line);
+    tcase_add_test(t, each_figure_of_a_goal_is_marked);
+    tcase_add_test(t, the_hottest_line_stands_first);
+    suite_add_tcase(s, t);
+    return s;
+}
