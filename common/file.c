@@ -65,6 +65,27 @@ bool file_write(const char *path, const void *data, size_t size, struct err *e) 
     return false;
 }
 
+bool file_open(const char *path, struct file_out *o, struct err *e) {
+    *o = (struct file_out){.f = stdout};
+    if (!path) return true;
+    if (snprintf(o->temporary, sizeof o->temporary, "%s.XXXXXX", path) >= (int)sizeof o->temporary)
+        return err_set(e, ERR_INPUT, "%s: path too long", path);
+    strcpy(o->path, path);
+    int fd = mkostemp(o->temporary, O_CLOEXEC);
+    o->f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    return o->f || failed(e, path, "create");
+}
+
+bool file_close(struct file_out *o, bool keep, struct err *e) {
+    if (!o->path[0]) return (fflush(o->f) == 0 && !ferror(o->f)) || failed(e, "standard output", "write");
+    bool ok = !ferror(o->f) && fflush(o->f) == 0 && fchmod(fileno(o->f), 0644) == 0 && fsync(fileno(o->f)) == 0;
+    ok = fclose(o->f) == 0 && ok;
+    if (keep && ok && rename(o->temporary, o->path) == 0) return true;
+    if (keep) failed(e, o->path, "write");
+    unlink(o->temporary);
+    return !keep;
+}
+
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 bool dir_make(const char *path, struct err *e) {
