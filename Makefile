@@ -17,7 +17,7 @@ HARDEN := -fPIE -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2)
 CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
 LDFLAGS := -pie -Wl,-z,relro,-z,now
-LDLIBS  = -ljansson -larchive -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
+LDLIBS  = -ljansson -larchive -lsqlite3 -lyaml -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
 # Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
 CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
 CHECKLIBS := -lcheck_pic -lsubunit -lrt

@@ -84,6 +84,40 @@ bool file_deliver(const char *path, const void *data, size_t size, struct err *e
     return (close(fd) == 0 || !ok || failed(e, path, "write")) && ok;
 }
 
+/* A device or a pipe is written to as it is; a link's target likewise. */
+static bool open_in_place(const char *path, struct file_out *o, struct err *e) {
+    o->temporary[0] = 0;
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    o->f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    return o->f || failed(e, path, "open");
+}
+
+bool file_open(const char *path, struct file_out *o, struct err *e) {
+    *o = (struct file_out){.f = stdout};
+    if (!path) return true;
+    if (snprintf(o->temporary, sizeof o->temporary, "%s.XXXXXX", path) >= (int)sizeof o->temporary)
+        return err_set(e, ERR_INPUT, "%s: path too long", path);
+    strcpy(o->path, path);
+    if (!replaceable(path)) return open_in_place(path, o, e);
+    int fd = mkostemp(o->temporary, O_CLOEXEC);
+    o->f = fd >= 0 ? fdopen(fd, "w") : NULL;
+    return o->f || failed(e, path, "create");
+}
+
+bool file_close(struct file_out *o, bool keep, struct err *e) {
+    if (!o->path[0]) return (fflush(o->f) == 0 && !ferror(o->f)) || failed(e, "standard output", "write");
+    if (!o->temporary[0]) {
+        bool written = fflush(o->f) == 0 && !ferror(o->f);
+        return (fclose(o->f) == 0 && written) || failed(e, o->path, "write");
+    }
+    bool ok = !ferror(o->f) && fflush(o->f) == 0 && fchmod(fileno(o->f), 0644) == 0 && fsync(fileno(o->f)) == 0;
+    ok = fclose(o->f) == 0 && ok;
+    if (keep && ok && rename(o->temporary, o->path) == 0) return true;
+    if (keep) failed(e, o->path, "write");
+    unlink(o->temporary);
+    return !keep;
+}
+
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 bool dir_make(const char *path, struct err *e) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Appends the file's bytes to `out`. Refuses anything that is no regular file, and more than `limit` bytes. */
 bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
@@ -13,6 +14,14 @@ bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
 bool file_write(const char *path, const void *data, size_t size, struct err *e);
 /* The same for a path that a person named: where it leads to a device or a pipe, the bytes go there. */
 bool file_deliver(const char *path, const void *data, size_t size, struct err *e);
+/* The same in parts: opened at once, so that a path that can't be written is known before the work; `path` NULL: standard
+ * output. What was written before appears with file_close(…, true) only. */
+struct file_out {
+    FILE *f;
+    char path[4096], temporary[4096];
+};
+bool file_open(const char *path, struct file_out *o, struct err *e);
+bool file_close(struct file_out *o, bool keep, struct err *e);
 bool file_exists(const char *path);
 /* Creates a folder and its parents; an existing one is fine. */
 bool dir_make(const char *path, struct err *e);

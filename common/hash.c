@@ -15,3 +15,7 @@ void hash_add(struct hash *h, const void *data, size_t size) {
 void hash_text(struct hash *h, const char *s) { hash_add(h, s, s ? strlen(s) : 0); }
 
 void hash_hex(struct hash *h, char out[HASH_HEX]) { SHA256End(&h->state, out); }
+
+void hash_plain(const void *data, size_t size, char out[HASH_HEX]) {
+    SHA256Data((const uint8_t *)(data ? data : ""), size, out);
+}

@@ -13,3 +13,5 @@ void hash_start(struct hash *h);
 void hash_add(struct hash *h, const void *data, size_t size);
 void hash_text(struct hash *h, const char *s); /* NULL counts as "" */
 void hash_hex(struct hash *h, char out[HASH_HEX]);
+/* The plain SHA-256 of bytes, as sha256sum writes it. */
+void hash_plain(const void *data, size_t size, char out[HASH_HEX]);

@@ -2,6 +2,7 @@
 #include "common/text.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Bytes of the UTF-8 character at `s`, 0 if it is none. C1 controls (U+0080..9F) and line separators, which some
  * terminals obey, and direction overrides, which make code look like other code, count as none. */
@@ -113,4 +114,9 @@ bool text_starts(const char *s, const char *prefix) { return strncmp(s, prefix, 
 bool text_ends(const char *s, const char *suffix) {
     size_t n = strlen(s), m = strlen(suffix);
     return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+bool text_ends_any_case(const char *s, const char *suffix) {
+    size_t n = strlen(s), k = strlen(suffix);
+    return n >= k && !strcasecmp(s + n - k, suffix);
 }

@@ -16,3 +16,4 @@ void text_replace(struct buf *b, const char *from, const char *to);
 void text_demangle(struct buf *b);
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
+bool text_ends_any_case(const char *s, const char *suffix); /* ASCII letters */

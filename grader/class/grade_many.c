@@ -5,6 +5,7 @@
 #include "grader/grade/result_bytes.h"
 #include "grader/class/parallel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct grading {
@@ -12,7 +13,8 @@ struct grading {
     const struct grade_options *o;    /* of the caller, for progress */
     const struct grade_options *each; /* of a process */
     struct result *results;
-    unsigned n;
+    unsigned n, next;
+    unsigned *at; /* which item is in which place */
 };
 
 static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
@@ -25,9 +27,17 @@ static void failed(struct result *r, const struct exercise *ex, const char *why)
     r->speed.note = "";
 }
 
-static void work(void *user, unsigned i, struct buf *out) {
+static enum parallel_answer next(void *user, unsigned slot, struct err *e) {
     struct grading *m = user;
-    const struct grade_item *it = &m->items[i];
+    (void)e;
+    if (m->next == m->n) return PARALLEL_END;
+    m->at[slot] = m->next++;
+    return PARALLEL_ITEM;
+}
+
+static void work(void *user, unsigned slot, struct buf *out) {
+    struct grading *m = user;
+    const struct grade_item *it = &m->items[m->at[slot]];
     struct result r;
     struct err e = {0};
     char name[128];
@@ -39,12 +49,15 @@ static void work(void *user, unsigned i, struct buf *out) {
     result_pack(&r, out);
 }
 
-static void done(void *user, unsigned i, bool ok, const char *data, size_t size) {
+static bool done(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
     struct grading *m = user;
+    unsigned i = m->at[slot];
     const struct exercise *ex = m->items[i].ex;
-    if (ok && result_unpack(&m->results[i], ex, data, size)) ok = true;
-    else failed(&m->results[i], ex, "the grader's own process for this file died");
-    if (m->o->progress && i + 1 < m->n) m->o->progress(m->o->user, m->items[i + 1].name);
+    (void)e;
+    if (!ok || !result_unpack(&m->results[i], ex, data, size))
+        failed(&m->results[i], ex, "the grader's own process for this file died");
+    if (m->o->progress && m->next < m->n) m->o->progress(m->o->user, m->items[m->next].name);
+    return true;
 }
 
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
@@ -54,6 +67,8 @@ bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
     jobs = parallel_jobs(jobs);
     if (jobs > n) jobs = n;
     if (jobs > 1 && !each.workers) each.workers = 1; /* processes share the cores already */
-    struct grading m = {items, o, &each, results, n};
-    return parallel_run(n, jobs ? jobs : 1, work, done, &m, e);
+    struct grading m = {items, o, &each, results, n, 0, xcalloc(jobs + 1, sizeof *m.at)};
+    bool ok = parallel_run(jobs ? jobs : 1, &(struct parallel){next, work, done, &m}, e);
+    free(m.at);
+    return ok;
 }

@@ -1,6 +1,8 @@
-/* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'N' a note,
- * 'R' refused), the lengths of a name and of data as decimal numbers, a newline, name, data. */
+/* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'L' left out, 'D' left out
+ * and in doubt, 'O' some other file, 'R' refused as a whole), the lengths of a name and of data as decimal numbers, a newline,
+ * name, data: of 'L' and 'D' the reason. */
 #include "grader/class/intake.h"
+#include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
 #include "grader/grade/grade.h"
@@ -11,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,11 +46,28 @@ bool intake_read(int fd, size_t limit, struct buf *out) {
 }
 
 bool intake_is_archive(const char *name) {
-    static const char *const ends[] = {".zip",  ".tar",    ".tar.gz", ".tgz",    ".tar.bz2",
-                                       ".tbz2", ".tar.xz", ".txz",    ".tar.zst"};
+    static const char *const ends[] = {".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz",  ".txz", ".zst", ".lzma",
+                                       ".lz4", ".lz",  ".7z", ".rar", ".cab", ".cpio", ".iso", ".lha", ".lzh", ".xar"};
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends(name, ends[i])) return true;
+        if (text_ends_any_case(name, ends[i])) return true;
     return false;
+}
+
+static bool is_hidden(const char *path) {
+    const char *base = path_base(path);
+    return base[0] == '.' || !strncmp(path, "__MACOSX/", 9) || strstr(path, "/__MACOSX/");
+}
+
+bool intake_is_source(const char *path) {
+    return !is_hidden(path) && (text_ends_any_case(path, ".cu") || text_ends_any_case(path, ".cu.txt"));
+}
+
+bool intake_is_doubtful(const char *path) {
+    static const char *const ends[] = {".cuh", ".c", ".cc", ".cpp", ".cxx", ".ipynb", ".ptx", ".cu.docx", ".rtf"};
+    if (is_hidden(path)) return false;
+    for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (text_ends_any_case(path, ends[i])) return true;
+    return intake_is_source(path) || intake_is_archive(path);
 }
 
 /* ---- in the jail ---- */
@@ -71,16 +91,9 @@ static void put(char kind, const char *name, const struct buf *data) {
         _exit(9);
 }
 
-static void note(const char *path, const char *why) {
-    struct buf line = {0};
-    text_name(&line, path);
-    bool cut = line.size > 120;
-    struct buf shown = {0};
-    buf_printf(&shown, "%.*s%s: %s", 120, buf_str(&line), cut ? "..." : "", why);
-    buf_free(&line);
-    line = shown;
-    put('N', buf_str(&line), NULL);
-    buf_free(&line);
+static void left_out(const char *path, bool doubt, const char *why) {
+    struct buf reason = {.data = (char *)why, .size = strlen(why)};
+    put(doubt ? 'D' : 'L', path, &reason);
 }
 
 static bool refuse(const char *why) {
@@ -117,31 +130,57 @@ static bool take_data(struct reader *r, bool keep, struct buf *out, bool *whole)
     return true;
 }
 
-static bool take_entry(struct reader *r, struct archive_entry *entry) {
-    const char *path = archive_entry_pathname_utf8(entry);
-    if (!path) path = archive_entry_pathname(entry);
+/* The bytes of a name as they are: what is no UTF-8 stays what it is. */
+static const char *path_of(struct archive_entry *entry) {
+    const char *path = archive_entry_pathname(entry);
+    if (!path) path = archive_entry_pathname_utf8(entry);
     while (path && !strncmp(path, "./", 2)) path += 2;
+    return path;
+}
+
+/* False: not wanted, and it is said why. */
+static bool keeps(struct reader *r, struct archive_entry *entry, const char *path) {
+    bool link = archive_entry_hardlink(entry) || archive_entry_symlink(entry), wanted = r->wants(r->user, path);
+    bool doubt = wanted || intake_is_doubtful(path);
+    if (!is_tame(path)) left_out(path, doubt, "a path that leads out of the submission");
+    else if (link || archive_entry_filetype(entry) != AE_IFREG) left_out(path, doubt, "a link or no regular file");
+    else if (wanted) return true;
+    else if (intake_is_doubtful(path)) left_out(path, true, "no .cu file");
+    else put('O', path, NULL);
+    return false;
+}
+
+static bool take_entry(struct reader *r, struct archive_entry *entry) {
+    const char *path = path_of(entry);
     if (++r->entries > INTAKE_ENTRIES) return refuse("it has more than 4096 entries");
+    if (!path) left_out("(a name that cannot be read)", true, "its name cannot be read");
     if (!path || archive_entry_filetype(entry) == AE_IFDIR) return true;
-    bool link = archive_entry_hardlink(entry) || archive_entry_symlink(entry), keep = false, whole = false;
-    if (!is_tame(path)) note(path, "left out: a path that leads out of the submission");
-    else if (link || archive_entry_filetype(entry) != AE_IFREG) note(path, "left out: a link or no regular file");
-    else keep = r->wants(r->user, path);
+    bool keep = keeps(r, entry, path), whole = false;
     struct buf data = {0};
     bool ok = take_data(r, keep, &data, &whole);
-    if (ok && keep && !whole) note(path, "left out: larger than 1 MiB");
+    if (ok && keep && !whole) left_out(path, true, "larger than 1 MiB");
     if (ok && keep && whole) put('F', path, &data);
     buf_free(&data);
     return ok;
+}
+
+/* All that libarchive reads in its own process, but what may name files outside of the archive (mtree) and what takes
+ * anything for an archive (raw, empty). */
+static void support(struct archive *a) {
+    archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a), archive_read_support_filter_xz(a);
+    archive_read_support_filter_zstd(a), archive_read_support_filter_lzma(a), archive_read_support_filter_lz4(a);
+    archive_read_support_filter_lzip(a), archive_read_support_filter_compress(a);
+    archive_read_support_format_tar(a), archive_read_support_format_zip(a), archive_read_support_format_7zip(a);
+    archive_read_support_format_rar(a), archive_read_support_format_rar5(a), archive_read_support_format_cpio(a);
+    archive_read_support_format_cab(a), archive_read_support_format_lha(a), archive_read_support_format_iso9660(a);
+    archive_read_support_format_xar(a);
 }
 
 static int read_archive(void *data) {
     struct reader *r = data;
     struct archive *a = r->archive = archive_read_new();
     struct archive_entry *entry;
-    archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a), archive_read_support_filter_xz(a);
-    archive_read_support_filter_zstd(a);
-    archive_read_support_format_tar(a), archive_read_support_format_zip(a);
+    support(a);
     lseek(IN, 0, SEEK_SET);
     if (archive_read_open_fd(a, IN, 65536) != ARCHIVE_OK) return refuse("it is no archive of a kind that is read"), 0;
     for (;;) {
@@ -156,23 +195,43 @@ static int read_archive(void *data) {
 
 /* ---- outside ---- */
 
-static void keep_file(struct intake *in, const char *path, size_t npath, const char *data, size_t size) {
-    char name[INTAKE_PATH + 1];
-    if (npath >= sizeof name || size > SOURCE_LIMIT || memchr(path, 0, npath)) return;
-    memcpy(name, path, npath), name[npath] = 0;
-    if (!is_tame(name)) return;
+void intake_leave(struct intake *in, const char *path, bool doubt, const char *why) {
+    in->doubt |= doubt;
+    if (in->nleft >= INTAKE_LEFT) return;
+    GROW(in->left, in->nleft + 1, in->room_left, 8);
+    struct buf shown = {0};
+    text_name(&shown, path);
+    in->left[in->nleft++] = (struct intake_left){.path = xstrdup(buf_str(&shown)), .why = xstrdup(why), .doubt = doubt};
+    buf_free(&shown);
+}
+
+void intake_add(struct intake *in, const char *path, const void *data, size_t size) {
     for (unsigned i = 0; i < in->n; i++)
-        if (!strcmp(in->files[i].path, name)) {
-            struct buf shown = {0};
-            text_name(&shown, name);
-            buf_printf(&in->notes, "%s: left out: the archive has it twice, the first one counts\n", buf_str(&shown));
-            buf_free(&shown);
+        if (!strcmp(in->files[i].path, path)) {
+            intake_leave(in, path, false, "it is there twice, the first one counts");
             return;
         }
     GROW(in->files, in->n + 1, in->room, 8);
     struct intake_file *f = &in->files[in->n++];
-    *f = (struct intake_file){.path = xstrdup(name)};
+    *f = (struct intake_file){.path = xstrdup(path)};
     buf_add(&f->data, data, size);
+}
+
+static void keep_file(struct intake *in, const char *path, size_t npath, const char *data, size_t size) {
+    char name[INTAKE_PATH + 1];
+    if (npath >= sizeof name || size > SOURCE_LIMIT || memchr(path, 0, npath)) return;
+    memcpy(name, path, npath), name[npath] = 0;
+    if (is_tame(name)) intake_add(in, name, data, size);
+}
+
+static void keep_left(struct intake *in, const char *path, size_t npath, bool doubt, const char *why, size_t nwhy) {
+    char name[INTAKE_PATH + 1], reason[128];
+    snprintf(name, sizeof name, "%.*s", npath > INTAKE_PATH ? INTAKE_PATH : (int)npath, path);
+    snprintf(reason, sizeof reason, "%.*s", nwhy > 120 ? 120 : (int)nwhy, why);
+    struct buf clean = {0};
+    text_name(&clean, reason);
+    intake_leave(in, name, doubt, buf_str(&clean));
+    buf_free(&clean);
 }
 
 /* What a jailed process wrote is as little to be trusted as the archive. */
@@ -193,12 +252,14 @@ static bool unpack(const char *at, const char *end, struct intake *in, struct er
             return false;
         }
         if (kind == 'F') keep_file(in, at, name, at + name, size);
-        if (kind == 'N' && in->notes.size < 4096) text_clean(&in->notes, at, name, 1024), buf_puts(&in->notes, "\n");
+        if (kind == 'L' || kind == 'D') keep_left(in, at, name, kind == 'D', at + name, size);
+        in->others += kind == 'O';
         at += name + size;
     }
     return at == end || err_set(e, ERR_INPUT, "reading it went wrong");
 }
 
+/* libarchive turns names into the locale's bytes, and gives up where it has no such letter: the child has one that has all. */
 static bool run_reader(struct reader *r, int fd, int out, struct jail_result *result, struct err *e) {
     struct jail_fd fds[] = {{fd, IN}, {out, OUT}};
     struct jail_job job = {.kind = JAIL_HOST,
@@ -213,7 +274,9 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
                                       .processes = 4,
                                       .files = 64}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0), before = utf8 ? uselocale(utf8) : 0;
     struct jail *j = jail_start(&job, e);
+    if (utf8) uselocale(before), freelocale(utf8);
     if (!j) return false;
     jail_wait(j, 20, result);
     if (result->end == JAIL_BROKEN) return err_set(e, ERR_SYSTEM, "%s", result->why);
@@ -222,7 +285,6 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
 }
 
 bool intake_archive(int fd, intake_wants *wants, void *user, struct intake *out, struct err *e) {
-    *out = (struct intake){0};
     struct stat st;
     int answer = memfd_create("intake", MFD_CLOEXEC);
     if (answer < 0 || fstat(fd, &st) < 0) return err_set(e, ERR_SYSTEM, "intake: %s", strerror(errno));
@@ -241,7 +303,7 @@ bool intake_archive(int fd, intake_wants *wants, void *user, struct intake *out,
 
 void intake_free(struct intake *in) {
     for (unsigned i = 0; i < in->n; i++) free(in->files[i].path), buf_free(&in->files[i].data);
-    free(in->files);
-    buf_free(&in->notes);
+    for (unsigned i = 0; i < in->nleft; i++) free(in->left[i].path), free(in->left[i].why);
+    free(in->files), free(in->left);
     *in = (struct intake){0};
 }

@@ -5,18 +5,17 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <stdio.h>
 #include <unistd.h>
 
-struct item {
-    pid_t pid; /* 0 = not started */
+struct place {
+    pid_t pid; /* 0 = free */
     int fd;
-    bool ended, ok;
 };
 
 unsigned parallel_jobs(unsigned wanted) {
@@ -25,11 +24,11 @@ unsigned parallel_jobs(unsigned wanted) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-static _Noreturn void child(int fd, unsigned i, parallel_work *work, void *user, pid_t parent) {
+static _Noreturn void child(int fd, unsigned slot, const struct parallel *p, pid_t parent) {
     struct buf out = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
-    work(user, i, &out);
+    p->work(p->user, slot, &out);
     bool ok = true;
     for (size_t at = 0; ok && at < out.size;) {
         ssize_t n = write(fd, out.data + at, out.size - at);
@@ -39,47 +38,56 @@ static _Noreturn void child(int fd, unsigned i, parallel_work *work, void *user,
     _exit(ok ? 0 : 3);
 }
 
-static bool start(struct item *it, unsigned i, parallel_work *work, void *user, struct err *e) {
+static bool start(struct place *place, unsigned slot, const struct parallel *p, struct err *e) {
     pid_t parent = getpid();
-    it->fd = memfd_create("answer", MFD_CLOEXEC);
+    place->fd = memfd_create("answer", MFD_CLOEXEC);
     fflush(NULL);
-    it->pid = it->fd >= 0 ? fork() : -1;
-    if (it->pid == 0) child(it->fd, i, work, user, parent);
-    return it->pid > 0 || err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    pid_t pid = place->fd >= 0 ? fork() : -1;
+    if (pid == 0) child(place->fd, slot, p, parent);
+    if (pid < 0) {
+        err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+        if (place->fd >= 0) close(place->fd);
+    }
+    place->pid = pid > 0 ? pid : 0;
+    return pid > 0;
+}
+
+static bool hand_over(struct place *place, unsigned slot, bool ok, const struct parallel *p, struct err *e) {
+    struct buf data = {0};
+    char chunk[16384];
+    lseek(place->fd, 0, SEEK_SET);
+    for (ssize_t n; (n = read(place->fd, chunk, sizeof chunk)) > 0;) buf_add(&data, chunk, (size_t)n);
+    close(place->fd);
+    place->pid = 0;
+    bool on = p->done(p->user, slot, ok, buf_str(&data), data.size, e);
+    buf_free(&data);
+    return on;
 }
 
 /* Waits for any of ours to end. */
-static void wait_one(struct item *items, unsigned started) {
+static bool wait_one(struct place *places, unsigned jobs, const struct parallel *p, struct err *e) {
     int status;
     pid_t pid = wait(&status);
-    for (unsigned i = 0; pid > 0 && i < started; i++)
-        if (items[i].pid == pid) items[i].ended = true, items[i].ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (pid < 0 && errno != EINTR) return err_set(e, ERR_SYSTEM, "cannot wait for a process: %s", strerror(errno));
+    for (unsigned i = 0; pid > 0 && i < jobs; i++)
+        if (places[i].pid == pid) return hand_over(&places[i], i, WIFEXITED(status) && WEXITSTATUS(status) == 0, p, e);
+    return true;
 }
 
-static void hand_over(struct item *it, unsigned i, parallel_done *done, void *user) {
-    struct buf data = {0};
-    char chunk[16384];
-    lseek(it->fd, 0, SEEK_SET);
-    for (ssize_t n; (n = read(it->fd, chunk, sizeof chunk)) > 0;) buf_add(&data, chunk, (size_t)n);
-    close(it->fd);
-    done(user, i, it->ok, buf_str(&data), data.size);
-    buf_free(&data);
-}
-
-bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done *done, void *user, struct err *e) {
-    struct item *items = xcalloc(n, sizeof *items);
-    unsigned started = 0, ended = 0, handed = 0;
+bool parallel_run(unsigned jobs, const struct parallel *p, struct err *e) {
+    struct place *places = xcalloc(jobs, sizeof *places);
+    enum parallel_answer answer = PARALLEL_ITEM;
     bool ok = true;
-    while (handed < n && (ok || ended < started)) {
-        while (ok && started < n && started - ended < jobs) {
-            ok = start(&items[started], started, work, user, e);
-            started += ok;
+    for (unsigned running = 1; running;) {
+        for (unsigned i = 0; i < jobs && ok && answer == PARALLEL_ITEM; i++) {
+            if (places[i].pid) continue;
+            answer = p->next(p->user, i, e);
+            ok = answer == PARALLEL_END || (answer == PARALLEL_ITEM && start(&places[i], i, p, e));
         }
-        if (ended < started) wait_one(items, started);
-        ended = 0;
-        for (unsigned i = 0; i < started; i++) ended += items[i].ended;
-        for (; handed < started && items[handed].ended; handed++) hand_over(&items[handed], handed, done, user);
+        running = 0;
+        for (unsigned i = 0; i < jobs; i++) running += places[i].pid != 0;
+        if (running && !wait_one(places, jobs, p, e)) ok = false;
     }
-    free(items);
+    free(places);
     return ok;
 }

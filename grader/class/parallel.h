@@ -1,15 +1,22 @@
-/* parallel.h — the same work on many items, each in a process of its own, several at a time. What a process leaves is
- * handed over in the order of the items, whatever order they end in; one that crashes is reported as such. */
+/* parallel.h — the same work on many items, each in a process of its own, several at a time. An item's answer is handed over as
+ * soon as it is there, in any order; one whose process crashed is reported as such. What is held at a time is that of `jobs`
+ * items, however many there are. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
 
 #include <stdbool.h>
 
-/* In the child: does item `i`, leaves its answer in `out`. */
-typedef void parallel_work(void *user, unsigned i, struct buf *out);
-/* In the parent, once for each item, in order. `ok` is false where the child died. */
-typedef void parallel_done(void *user, unsigned i, bool ok, const char *data, size_t size);
+enum parallel_answer { PARALLEL_ITEM, PARALLEL_END, PARALLEL_FAILED };
+struct parallel {
+    /* In the parent: the next item goes into place `slot`, 0 to jobs - 1. */
+    enum parallel_answer (*next)(void *user, unsigned slot, struct err *e);
+    /* In the child: does it, leaves the answer in `out`. */
+    void (*work)(void *user, unsigned slot, struct buf *out);
+    /* In the parent, once for each item. `ok` is false where the child died. False: begin nothing more. */
+    bool (*done)(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e);
+    void *user;
+};
 
 unsigned parallel_jobs(unsigned wanted); /* 0 = one for each core */
-bool parallel_run(unsigned n, unsigned jobs, parallel_work *work, parallel_done *done, void *user, struct err *e);
+bool parallel_run(unsigned jobs, const struct parallel *p, struct err *e);

@@ -47,6 +47,7 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
         if (full) buf_puts(out, "\n");
         else untouched++;
     }
+    buf_printf(out, "seed: %s\n", o->seed);
     if (n > 1) {
         report_table(list, n, style, out);
         if (untouched) say_where_to_begin(results, n, untouched, out);

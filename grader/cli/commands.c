@@ -61,6 +61,12 @@ void progress_show(void *user, const char *step) {
     shown = true;
 }
 
+void progress_line(const char *text) {
+    if (!isatty(2)) return;
+    fprintf(stderr, "\r\033[K%.100s", text);
+    shown = true;
+}
+
 void progress_clear(void) {
     if (shown) fputs("\r\033[K", stderr);
     shown = false;

@@ -7,7 +7,8 @@
 /* X(name, needs a jail that holds) */
 /* clang-format off */
 #define COMMANDS(X)                                                                                                             \
-    X(list, false)                                                                                                              \
+    X(list, false) X(intake, true) X(export, false) X(stats, false) X(feedback, false) X(reproduce, true) X(regrade, true) \
+        X(merge, false)                                                                                                              \
     X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true)                              \
         X(batch, true) X(verify, true) X(selftest, true) X(gpu_report, true) X(gpu_once, true) X(gpu_build, true) X(new, false)
 /* clang-format on */
@@ -26,6 +27,7 @@ const struct exercise *cli_chosen_one(const struct options *o, struct err *e);
 struct report_style cli_style_for(int fd);
 /* A line on the terminal that later output overwrites; nothing where standard error is none. */
 void progress_show(void *user, const char *step); /* user: the exercise's id */
+void progress_line(const char *text);             /* the same, one text */
 void progress_clear(void);
 /* To --output, atomically, or to standard output. */
 bool cli_deliver(const struct options *o, const struct buf *text, struct err *e);

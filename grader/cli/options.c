@@ -19,7 +19,14 @@ static const char usage[] =
     "  solution EXERCISE     the model answer and the steps that lead to it\n"
     "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"
     "  watch [EXERCISE]      grade at every save\n"
-    "  batch DIR...          a class of submissions: a folder for each student\n"
+    "  intake DIR...         what a class handed in: what is taken, what is left out, and why\n"
+    "  batch DIR...          grade a class of submissions: folders, archives, an LMS's export\n"
+    "  export STORE          the gradebook again; --format text, csv, nbgrader, json, junit or tap\n"
+    "  stats STORE           verdicts, scores, what fails most\n"
+    "  feedback STORE FOLDER a page for each student\n"
+    "  reproduce STORE STUDENT EXERCISE    grade it again: is it the same?\n"
+    "  regrade STORE         with another --seed; --diff only says what would change\n"
+    "  merge STORE FROM...   the results of other stores, such as of shards, into this one\n"
     "  verify [EXERCISE...]  is the book in order?\n"
     "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
     "  selftest              is this machine fit to measure? with --device gpu\n"
@@ -32,16 +39,22 @@ static const char usage[] =
     "  --file F.cu           grade this file instead of the one in chapters/\n"
     "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
     "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
-    "  --format FORMAT       text, json; csv for batch; gradescope for run\n"
+    "  --format FORMAT       text, json; gradescope for run; csv, nbgrader, junit, tap for batch and export\n"
     "  --output F            write the report to F\n"
     "  --no-modelled-speed   leave a modelled speed out of the score\n"
     "  --case N              run: this case alone, as the report numbers them; no points\n"
     "  --threads N           threads of the simulated GPU\n"
     "  --jobs N              submissions or exercises graded at the same time\n"
-    "  --exercise E          batch: only this exercise\n"
+    "  --exercise E          batch, intake: only this exercise\n"
+    "  --store F.db          batch, intake: keep everything in F.db, and do only what is not done yet\n"
+    "  --roster F.csv        batch, intake: who should have handed in; one who did not is missing\n"
+    "  --layout L            batch, intake: folders, canvas, moodle, gradescope or github; else by the names\n"
+    "  --dry-run             intake: say what is there, keep nothing\n"
+    "  --shard K/N           batch: only the K-th of N parts\n"
     "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
     "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
     "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
+    "  --version             which grader, book and compiler this is\n"
     "  --no-jail             run code without protection; the report says so\n"
     "\n"
     "Exit status: 0 all passed, 1 some did not, 2 wrong usage, 3 the grader could not grade.\n";
@@ -62,8 +75,15 @@ enum {
     OPT_NO_JAIL,
     OPT_ALL,
     OPT_VERBOSE,
+    OPT_CASE,
     OPT_EXERCISE,
-    OPT_CASE
+    OPT_STORE,
+    OPT_ROSTER,
+    OPT_LAYOUT,
+    OPT_DRY_RUN,
+    OPT_SHARD,
+    OPT_DIFF,
+    OPT_VERSION
 };
 
 static const struct option known[] = {
@@ -82,6 +102,13 @@ static const struct option known[] = {
     {"verbose", no_argument, NULL, OPT_VERBOSE},
     {"exercise", required_argument, NULL, OPT_EXERCISE},
     {"case", required_argument, NULL, OPT_CASE},
+    {"store", required_argument, NULL, OPT_STORE},
+    {"roster", required_argument, NULL, OPT_ROSTER},
+    {"layout", required_argument, NULL, OPT_LAYOUT},
+    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {"shard", required_argument, NULL, OPT_SHARD},
+    {"diff", no_argument, NULL, OPT_DIFF},
+    {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -110,11 +137,15 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
 }
 
 static bool parse_format(struct options *o, const char *s, struct err *e) {
-    static const char *const names[] = {
-        [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv", [FORMAT_GRADESCOPE] = "gradescope"};
+    static const char *const names[] = {[FORMAT_TEXT] = "text",        [FORMAT_JSON] = "json",
+                                        [FORMAT_CSV] = "csv",          [FORMAT_GRADESCOPE] = "gradescope",
+                                        [FORMAT_JUNIT] = "junit",      [FORMAT_TAP] = "tap",
+                                        [FORMAT_NBGRADER] = "nbgrader"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
-    return err_set(e, ERR_INPUT, "--format '%.40s' is unknown; there are text, json, csv (batch) and gradescope (run)",
+    return err_set(e, ERR_INPUT,
+                   "--format '%.40s' is unknown; there are text, json, gradescope (run), and csv, nbgrader, junit, tap"
+                   " (batch, export)",
                    s);
 }
 
@@ -122,7 +153,19 @@ static bool parse_seed(struct options *o, const char *s, struct err *e) {
     if (!*s || strlen(s) >= sizeof o->seed)
         return err_set(e, ERR_INPUT, "--seed takes 1 to %zu characters", sizeof o->seed - 1);
     strcpy(o->seed, s);
-    return true;
+    return o->seed_given = true;
+}
+
+static bool parse_layout(struct options *o, const char *s, struct err *e) {
+    return plan_layout_named(s, &o->layout) ||
+           err_set(e, ERR_INPUT,
+                   "--layout '%.40s' is unknown; there are folders, canvas, moodle, gradescope, github and auto", s);
+}
+
+static bool parse_shard(struct options *o, const char *s, struct err *e) {
+    char rest;
+    return (sscanf(s, "%u/%u%c", &o->shard, &o->shards, &rest) == 2 && o->shard >= 1 && o->shard <= o->shards) ||
+           err_set(e, ERR_INPUT, "--shard takes K/N with K from 1 to N, not '%.40s'", s);
 }
 
 static bool take(struct options *o, int option, struct err *e) {
@@ -142,6 +185,13 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_FORMAT: return parse_format(o, optarg, e);
     case OPT_THREADS: return parse_number("threads", optarg, &o->workers, e);
     case OPT_JOBS: return parse_number("jobs", optarg, &o->jobs, e);
+    case OPT_STORE: o->store = optarg; return true;
+    case OPT_ROSTER: o->roster = optarg; return true;
+    case OPT_LAYOUT: return parse_layout(o, optarg, e);
+    case OPT_SHARD: return parse_shard(o, optarg, e);
+    case OPT_DRY_RUN: return o->dry_run = true;
+    case OPT_DIFF: return o->diff = true;
+    case OPT_VERSION: return o->version = true;
     case 'h': return o->help = true;
     default: return err_set(e, ERR_INTERNAL, "option %d", option);
     }
@@ -168,7 +218,7 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
     if (optind < argc) o->command = argv[optind++];
     o->names = (const char *const *)argv + optind;
     o->nnames = (unsigned)(argc - optind);
-    if (o->help || o->command) return true;
+    if (o->help || o->version || o->command) return true;
     return err_set(e, ERR_INPUT, "no command given");
 }
 

@@ -1,13 +1,22 @@
 /* options.h — the grader's command line. */
 #pragma once
 #include "common/err.h"
+#include "grader/class/plan.h"
 #include "grader/grade/grade.h"
 
 #include <stdbool.h>
 
 enum { MAX_DEVICES = 16, EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BROKEN = 3 };
 
-enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_GRADESCOPE };
+enum report_format {
+    FORMAT_TEXT,
+    FORMAT_JSON,
+    FORMAT_CSV,
+    FORMAT_GRADESCOPE,
+    FORMAT_JUNIT,
+    FORMAT_TAP,
+    FORMAT_NBGRADER
+};
 
 struct options {
     const char *command;
@@ -16,7 +25,11 @@ struct options {
     const struct gpu_device *devices[MAX_DEVICES];
     unsigned ndevices;
     const char *file, *output, *exercise;
+    const char *store, *roster; /* of a class */
+    enum plan_layout layout;
+    unsigned shard, shards; /* 1 to shards; 0 = no shards */
     char seed[65];
+    bool seed_given, dry_run, diff, version;
     enum report_format format;
     bool no_jail, no_modelled, working_tree, all, verbose, help;
     unsigned only_case; /* 0 = all */

@@ -454,12 +454,14 @@ void report_table(const struct result *const *results, unsigned n, const struct 
     for (unsigned i = 0; i < n; i++) {
         const struct result *r = results[i];
         struct buf fault = {0}, fast = {0};
+        char score[32] = "-"; /* no score is no zero */
+        if (verdict_scored(r->verdict)) snprintf(score, sizeof score, "%.1f", r->score);
         first_fault(r, &fault);
         if (r->speed.valid) buf_printf(&fast, "%.2f of the answer's", r->speed.vs_solution);
         passed += r->verdict == V_AC;
-        buf_printf(out, "%-*s  %s%-8s%s %6.1f  %-22s  %.100s\n", (int)width, r->id,
-                   report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE),
-                   r->score, buf_str(&fast), buf_str(&fault));
+        buf_printf(out, "%-*s  %s%-8s%s %6s  %-22s  %.100s\n", (int)width, r->id,
+                   report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE), score,
+                   buf_str(&fast), buf_str(&fault));
         buf_free(&fault), buf_free(&fast);
     }
     buf_printf(out, "%u of %u passed\n", passed, n);

@@ -117,13 +117,14 @@ static bool wants(void *user, const char *path) {
 
 /* Empty where all is well. */
 static void judge(unsigned i, const char *path, struct buf *said, struct buf *wrong) {
-    struct intake in;
+    struct intake in = {0};
     struct err e = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool ok = intake_archive(fd, wants, NULL, &in, &e),
          came = ok && in.n == 1 && !strcmp(buf_str(&in.files[0].data), good);
     close(fd);
-    buf_puts(said, ok ? buf_str(&in.notes) : e.text);
+    if (!ok) buf_puts(said, e.text);
+    for (unsigned k = 0; ok && k < in.nleft; k++) buf_printf(said, "%s: %s\n", in.left[k].path, in.left[k].why);
     if (archives[i].refused ? ok || !strstr(e.text, archives[i].refused) : !ok)
         buf_printf(wrong, "refused: %s; ", ok ? "no" : e.text);
     if (came != archives[i].comes_through)
@@ -164,7 +165,7 @@ static unsigned try_damaged(void) {
     open_archive(path, true), plain(), close_archive();
     if (!file_read(path, 1 << 20, &whole, &e)) die("%s", e.text);
     for (size_t cut = 0; cut < whole.size; cut += whole.size / 12 + 1) {
-        struct intake in;
+        struct intake in = {0};
         struct err why = {0};
         if (!file_write(path, whole.data, cut, &e)) die("%s", e.text);
         int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -11,6 +11,7 @@
 #include "grader/tests/unit/unit.h"
 
 #include <jansson.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -86,23 +87,51 @@ END_TEST
 
 /* ---- processes ---- */
 
-static void item(void *user, unsigned i, struct buf *out) {
-    (void)user;
+struct five {
+    unsigned next, at[3], handed, open, most; /* open: descriptors of memory files, when an item begins */
+    struct buf said[5];
+};
+
+static unsigned descriptors(void) {
+    unsigned n = 0;
+    for (int fd = 3; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+static enum parallel_answer next_item(void *user, unsigned slot, struct err *e) {
+    struct five *f = user;
+    (void)e;
+    if (descriptors() > f->most) f->most = descriptors();
+    f->at[slot] = f->next;
+    return f->next < 5 ? f->next++, PARALLEL_ITEM : PARALLEL_END;
+}
+static void item(void *user, unsigned slot, struct buf *out) {
+    unsigned i = ((struct five *)user)->at[slot];
     usleep((5 - i) * 20000); /* the last one ends first */
     if (i == 3) raise(SIGKILL);
     buf_printf(out, "item %u", i);
 }
-static void collect(void *user, unsigned i, bool ok, const char *data, size_t size) {
-    (void)i;
-    buf_printf(user, "[%s %.*s]", ok ? "ok" : "died", (int)size, data);
+static bool collect(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
+    struct five *f = user;
+    (void)e;
+    f->handed++;
+    buf_printf(&f->said[f->at[slot]], "[%s %.*s]", ok ? "ok" : "died", (int)size, data);
+    return f->handed < 100;
 }
 
-START_TEST(processes_in_order) {
-    struct buf b = {0};
+START_TEST(each_process_is_handed_over_once) {
+    static const char *const expected[] = {"[ok item 0]", "[ok item 1]", "[ok item 2]", "[died ]", "[ok item 4]"};
+    struct five f = {0};
     struct err e = {0};
-    ck_assert(parallel_run(5, 3, item, collect, &b, &e));
-    ck_assert_str_eq(buf_str(&b), "[ok item 0][ok item 1][ok item 2][died ][ok item 4]");
-    buf_free(&b);
+    unsigned before = descriptors();
+    ck_assert(parallel_run(3, &(struct parallel){next_item, item, collect, &f}, &e));
+    ck_assert_uint_eq(f.handed, 5);
+    for (unsigned i = 0; i < 5; i++) {
+        ck_assert_str_eq(buf_str(&f.said[i]), expected[i]);
+        buf_free(&f.said[i]);
+    }
+    ck_assert_uint_eq(descriptors(), before);
+    ck_assert_uint_le(f.most, before + 2); /* of those that run: of three, two are under way when one begins */
 }
 END_TEST
 
@@ -342,7 +371,7 @@ UNIT_SUITE(grader_parts) {
     tcase_add_test(t, hash_of_parts);
     tcase_add_test(t, cache_keeps);
     tcase_add_test(t, damaged_entry_is_dropped);
-    tcase_add_test(t, processes_in_order);
+    tcase_add_test(t, each_process_is_handed_over_once);
     tcase_add_test(t, packing);
     tcase_add_test(t, json_keys);
     tcase_add_test(t, what_limits_is_said);

@@ -1,0 +1,35 @@
+/* class.h — a class in a store: what was handed in goes in (class_intake), is graded (class_grade), and comes out (export.h).
+ * docs/store.md says what a store holds. */
+#pragma once
+#include "common/hash.h"
+#include "grader/class/plan.h"
+#include "grader/class/store.h"
+#include "grader/grade/grade.h"
+
+/* Reads what the plan's entries hold into the store, a student at a time; then says of each student and exercise what there is:
+ * taken, unclear, missing (by the roster alone) or absent. Students that are in the store already and not in the plan stay. */
+bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list, struct err *e);
+
+struct class_progress {
+    unsigned graded, total, broken; /* of this run; broken: IE */
+    double seconds;
+};
+struct class_grading {
+    struct grade_options grade;
+    unsigned jobs;
+    bool aside;                  /* grade, but leave in the gradebook what is there: for comparing */
+    const struct exercise *only; /* NULL = all */
+    unsigned shard, shards;      /* every shards-th from shard on, from 0; 0 shards = all */
+    void (*progress)(void *user, const struct class_progress *p); /* may be NULL */
+    void *user;
+};
+/* Grades what has no result yet by this grader, book, compiler, device and seed. What another process is grading is waited
+ * for. False: it could not go on; all results until then are in the store. */
+bool class_grade(struct store *s, const struct class_grading *g, struct err *e);
+/* Names the result that grading this source now would give. */
+void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o, char key[HASH_HEX]);
+/* The seed that the gradebook is graded with: kept by the first run, and "" before that. */
+bool class_seed(struct store *s, char seed[65], struct err *e);
+bool class_keep_seed(struct store *s, const char *seed, struct err *e);
+/* All of another store into this one; `twice`: results that both have, which must be equal. */
+bool class_merge(struct store *s, const char *from, long long *twice, struct err *e);

@@ -1,0 +1,177 @@
+/* export.c — the gradebook as a table, CSV and JSON; see export.h. Rows are written as they are read: memory does not grow with
+ * the class. */
+#include "grader/class/export.h"
+#include "grader/grade/provenance.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define X(name) #name ", "
+static const char rows[] = "SELECT " EXPORT_COLUMNS(
+    X) "(SELECT json FROM result r WHERE r.key = g.key),"
+       " (SELECT report FROM result r WHERE r.key = g.key) FROM gradebook g ORDER BY student, exercise";
+#undef X
+
+sqlite3_stmt *export_rows(struct store *s, struct err *e) { return store_ask(s, e, rows, ""); }
+
+static bool is_null(sqlite3_stmt *q, int column) { return sqlite3_column_type(q, column) == SQLITE_NULL; }
+
+/* ---- tables ---- */
+
+/* A spreadsheet takes a cell that begins with one of these for a formula. */
+void export_cell(FILE *f, const char *s) {
+    fputc('"', f);
+    if (*s && strchr("=+-@|%\t\r\n", s[strspn(s, " ")])) fputc('\'', f);
+    for (; *s; s++) *s == '"' ? fputs("\"\"", f) : fputc(*s, f);
+    fputc('"', f);
+}
+
+static void number(FILE *f, sqlite3_stmt *q, int column, const char *format) {
+    if (!is_null(q, column)) fprintf(f, format, sqlite3_column_double(q, column));
+}
+
+/* What stands where a verdict would: "-" and the reason, as for a result that there is none of. */
+static const char *code(sqlite3_stmt *q) { return is_null(q, EXPORT_verdict) ? "-" : store_text(q, EXPORT_verdict); }
+
+bool export_text(struct store *s, FILE *f, struct err *e) {
+    fprintf(f, "%-24s %-32s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
+    sqlite3_stmt *q = export_rows(s, e);
+    while (store_next(s, &q, e)) {
+        char score[32] = "-";
+        if (!is_null(q, EXPORT_score)) snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
+        bool taken = !is_null(q, EXPORT_verdict);
+        fprintf(f, "%-24.24s %-32s %-8s %6s  %s%s%.80s\n", store_text(q, EXPORT_student),
+                store_text(q, EXPORT_exercise), code(q), score, taken ? "" : store_text(q, EXPORT_state),
+                taken || !*store_text(q, EXPORT_reason) ? "" : ": ", store_text(q, EXPORT_reason));
+    }
+    q = store_ask(
+        s, e, "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook WHERE grader IS NOT NULL",
+        "");
+    while (store_next(s, &q, e))
+        fprintf(f, "jail: %s; seed: %s; device: %s; nvcc: %s; grader: %s\n", store_text(q, 0), store_text(q, 1),
+                store_text(q, 2), store_text(q, 3), store_text(q, 4));
+    return !e->text[0];
+}
+
+bool export_csv(struct store *s, FILE *f, struct err *e) {
+    static const int last[] = {EXPORT_state,  EXPORT_seed, EXPORT_device,    EXPORT_source_sha256,
+                               EXPORT_grader, EXPORT_nvcc, EXPORT_graded_at, EXPORT_file};
+    fputs("student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail,state,seed,device,source_sha256,"
+          "grader,"
+          "nvcc,graded_at,file\r\n",
+          f);
+    sqlite3_stmt *q = export_rows(s, e);
+    while (store_next(s, &q, e)) {
+        export_cell(f, store_text(q, EXPORT_student));
+        fprintf(f, ",\"%s\",%s,", store_text(q, EXPORT_exercise), code(q));
+        number(f, q, EXPORT_score, "%.1f"), fputc(',', f), number(f, q, EXPORT_max_score, "%.1f");
+        fprintf(f, ",%s,", store_text(q, EXPORT_speed_kind)), number(f, q, EXPORT_vs_solution, "%.4f"), fputc(',', f);
+        export_cell(f, store_text(q, EXPORT_reason)), fputc(',', f), export_cell(f, store_text(q, EXPORT_jail));
+        for (unsigned i = 0; i < sizeof last / sizeof *last; i++) fputc(',', f), export_cell(f, store_text(q, last[i]));
+        fputs("\r\n", f);
+    }
+    return !e->text[0];
+}
+
+bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
+    fputs("assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,"
+          "max_score\r\n",
+          f);
+    sqlite3_stmt *q = export_rows(s, e);
+    while (store_next(s, &q, e)) {
+        export_cell(f, store_text(q, EXPORT_exercise)), fputs(",,", f);
+        fprintf(f, "%s,", store_text(q, EXPORT_graded_at)), export_cell(f, store_text(q, EXPORT_student));
+        fputs(",", f), export_cell(f, store_text(q, EXPORT_name)), fputs(",,,", f);
+        number(f, q, EXPORT_score, "%.1f"), fputs(",0.0,", f), number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
+        number(f, q, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
+    }
+    return !e->text[0];
+}
+
+/* ---- JSON ---- */
+
+static json_t *text_or_null(sqlite3_stmt *q, int column) {
+    json_t *j = is_null(q, column) ? json_null() : json_string(store_text(q, column));
+    return j ? j : json_string("(not valid UTF-8)");
+}
+
+static json_t *graded(sqlite3_stmt *q) {
+    static const struct {
+        const char *key;
+        int column;
+    } keys[] = {{"file", EXPORT_file},          {"source_sha256", EXPORT_source_sha256},
+                {"seed", EXPORT_seed},          {"device", EXPORT_device},
+                {"jail", EXPORT_jail},          {"grader", EXPORT_grader},
+                {"nvcc", EXPORT_nvcc},          {"book", EXPORT_book},
+                {"graded_at", EXPORT_graded_at}};
+    json_t *o = json_loads(store_text(q, EXPORT_json), JSON_DECODE_ANY, NULL), *from = json_object();
+    if (!o) o = json_object();
+    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_object_set_new(from, keys[i].key, text_or_null(q, keys[i].column));
+    json_object_set_new(o, "provenance", from);
+    return o;
+}
+
+static json_t *ungraded(sqlite3_stmt *q) {
+    json_t *o = json_object();
+    json_object_set_new(o, "id", text_or_null(q, EXPORT_exercise));
+    json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
+    json_object_set_new(o, "score",
+                        is_null(q, EXPORT_score) ? json_null() : json_real(sqlite3_column_double(q, EXPORT_score)));
+    json_object_set_new(o, "why", text_or_null(q, EXPORT_reason));
+    return o;
+}
+
+static json_t *device(const char *name) {
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(name));
+    json_object_set_new(o, "backend", json_string(grade_backend(name)));
+    return o;
+}
+
+static json_t *begin_student(sqlite3_stmt *q) {
+    json_t *o = json_object();
+    json_object_set_new(o, "student", text_or_null(q, EXPORT_student));
+    json_object_set_new(o, "exercises", json_array()), json_object_set_new(o, "ungraded", json_array());
+    return o;
+}
+
+static void add_row(json_t *student, sqlite3_stmt *q) {
+    if (is_null(q, EXPORT_verdict)) {
+        json_array_append_new(json_object_get(student, "ungraded"), ungraded(q));
+        if (!strcmp(store_text(q, EXPORT_state), "unclear"))
+            json_object_set_new(student, "refused", text_or_null(q, EXPORT_reason));
+        return;
+    }
+    json_object_set_new(student, "device", device(store_text(q, EXPORT_device)));
+    json_object_set_new(student, "jail", text_or_null(q, EXPORT_jail));
+    json_array_append_new(json_object_get(student, "exercises"), graded(q));
+}
+
+static void end_student(FILE *f, json_t *o, bool first) {
+    char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    fprintf(f, "%s\n%s", first ? "" : ",", text);
+    free(text);
+    json_decref(o);
+}
+
+bool export_json(struct store *s, FILE *f, struct err *e) {
+    sqlite3_stmt *q = store_ask(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    json_t *seed = json_string(store_next(s, &q, e) ? store_text(q, 0) : ""), *student = NULL;
+    store_end(&q);
+    char *text = json_dumps(seed, JSON_ENCODE_ANY);
+    fprintf(f, "{\n\"schema\": 1,\n\"seed\": %s,\n\"submissions\": [", text);
+    free(text), json_decref(seed);
+    bool first = true;
+    q = export_rows(s, e);
+    while (store_next(s, &q, e)) {
+        if (student && strcmp(json_string_value(json_object_get(student, "student")), store_text(q, EXPORT_student)))
+            end_student(f, student, first), first = false, student = NULL;
+        if (!student) student = begin_student(q);
+        add_row(student, q);
+    }
+    if (student) end_student(f, student, first);
+    fputs("\n]\n}\n", f);
+    return !e->text[0];
+}

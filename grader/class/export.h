@@ -1,0 +1,38 @@
+/* export.h — what a store holds, for people and for other programs. Each says where its results came from: seed, device, jail,
+ * grader, nvcc, the source's digest, the date. A result without a score has none in any of them: only what the roster says is
+ * missing is a zero. */
+#pragma once
+#include "grader/class/store.h"
+
+#include <stdio.h>
+
+bool export_text(struct store *s, FILE *f, struct err *e);
+bool export_csv(struct store *s, FILE *f, struct err *e);
+bool export_nbgrader(struct store *s, FILE *f, struct err *e); /* the columns of nbgrader's CsvExportPlugin */
+bool export_json(struct store *s, FILE *f, struct err *e);
+bool export_junit(struct store *s, FILE *f, struct err *e);
+bool export_tap(struct store *s, FILE *f, struct err *e);
+/* What intake found: a line for each thing. */
+bool export_intake_text(struct store *s, FILE *f, struct err *e);
+bool export_intake_csv(struct store *s, FILE *f, struct err *e);
+bool export_intake_json(struct store *s, FILE *f, struct err *e);
+bool export_stats(struct store *s, FILE *f, struct err *e);
+/* A Markdown page for each student into a folder; how many, or -1. */
+int export_feedback(struct store *s, const char *folder, struct err *e);
+
+/* Columns of the view gradebook, in the order in which the exports read it. */
+#define EXPORT_COLUMNS(X)                                                                                        \
+    X(student)                                                                                                   \
+    X(name) X(exercise) X(state) X(verdict) X(score) X(max_score) X(speed_kind) X(vs_solution) X(reason) X(jail) \
+        X(seed) X(device) X(source_sha256) X(grader) X(nvcc) X(graded_at) X(file) X(book) X(seconds)
+enum export_column {
+#define X(name) EXPORT_##name,
+    EXPORT_COLUMNS(X)
+#undef X
+        EXPORT_json,
+    EXPORT_report
+};
+/* The whole gradebook by student and exercise, with the result's JSON and report. */
+sqlite3_stmt *export_rows(struct store *s, struct err *e);
+/* A cell of CSV: quoted, and none begins as a formula does. */
+void export_cell(FILE *f, const char *s);

@@ -1,0 +1,69 @@
+/* export_intake.c — what intake found, taken and left out; see export.h. */
+#include "grader/class/export.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+enum { STUDENT, ENTRY, FILE_NAME, EXERCISE, STATE, WHY, COLUMNS };
+static const char *const names[COLUMNS] = {"student", "entry", "file", "exercise", "state", "why"};
+
+static sqlite3_stmt *found(struct store *s, struct err *e) {
+    return store_ask(
+        s, e, "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY student = '', student, n", "");
+}
+
+static void totals(struct store *s, FILE *f, struct err *e) {
+    sqlite3_stmt *q =
+        store_ask(s, e,
+                  "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
+                  " (SELECT count(*) FROM submission WHERE state = 'taken'),"
+                  " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear'),"
+                  " (SELECT count(*) FROM student WHERE rostered AND entries = 0)",
+                  "");
+    if (store_next(s, &q, e))
+        fprintf(f,
+                "%lld students, %lld of them handed in: %lld files taken; %lld entries to be looked at, %lld students "
+                "missing by"
+                " the roster\n",
+                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2),
+                sqlite3_column_int64(q, 3), sqlite3_column_int64(q, 4));
+    store_end(&q);
+}
+
+bool export_intake_text(struct store *s, FILE *f, struct err *e) {
+    fprintf(f, "%-20s %-9s %-24s %-28s %s\n", "student", "state", "exercise", "file", "why");
+    sqlite3_stmt *q = found(s, e);
+    while (store_next(s, &q, e))
+        fprintf(f, "%-20s %-9s %-24s %-28s %s\n", *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)",
+                store_text(q, STATE), store_text(q, EXERCISE),
+                *store_text(q, FILE_NAME) ? store_text(q, FILE_NAME) : store_text(q, ENTRY), store_text(q, WHY));
+    totals(s, f, e);
+    return !e->text[0];
+}
+
+bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
+    for (unsigned i = 0; i < COLUMNS; i++) fprintf(f, "%s%s", i ? "," : "", names[i]);
+    fputs("\r\n", f);
+    sqlite3_stmt *q = found(s, e);
+    while (store_next(s, &q, e)) {
+        for (int i = 0; i < COLUMNS; i++) fputs(i ? "," : "", f), export_cell(f, store_text(q, i));
+        fputs("\r\n", f);
+    }
+    return !e->text[0];
+}
+
+bool export_intake_json(struct store *s, FILE *f, struct err *e) {
+    bool first = true;
+    fputs("{\n\"schema\": 1,\n\"found\": [", f);
+    sqlite3_stmt *q = found(s, e);
+    while (store_next(s, &q, e)) {
+        json_t *o = json_object();
+        for (int i = 0; i < COLUMNS; i++) json_object_set_new(o, names[i], json_string(store_text(q, i)));
+        char *text = json_dumps(o, 0);
+        fprintf(f, "%s\n%s", first ? "" : ",", text);
+        first = false;
+        free(text), json_decref(o);
+    }
+    fputs("\n]\n}\n", f);
+    return !e->text[0];
+}

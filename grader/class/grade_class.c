@@ -1,0 +1,319 @@
+/* grade_class.c — grading what the store's gradebook has and no result is known of (class.h).
+ *
+ * A result is named by a digest of all that it depends on. What is to be done is a list of such names; a grader takes the next one
+ * that has no result and that nobody has claimed, in one transaction with its own claim, and gives result and claim back in
+ * another. So a second grader beside it takes up other names, and a killed one leaves claims of a process that is gone, which
+ * count for nothing. */
+#include "common/clock.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/class/class.h"
+#include "grader/class/parallel.h"
+#include "grader/grade/provenance.h"
+#include "grader/grade/result_bytes.h"
+#include "grader/jail/jail.h"
+#include "grader/report/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct slot {
+    const struct exercise *ex;
+    char key[HASH_HEX], digest[HASH_HEX], file[256];
+    struct buf source;
+    double began;
+};
+
+struct grading {
+    struct store *s;
+    const struct class_grading *g;
+    struct grade_options each; /* of a process */
+    struct slot *slots;
+    long long last; /* of the list */
+    char owner[128];
+    struct class_progress done;
+    double began;
+};
+
+/* ---- names of results ---- */
+
+/* The book's digest of an exercise, worked out once. */
+static const char *book_of(const struct exercise *ex) {
+    static struct known {
+        const struct exercise *ex;
+        char digest[HASH_HEX];
+    } * known;
+    static unsigned n;
+    for (unsigned i = 0; i < n; i++)
+        if (known[i].ex == ex) return known[i].digest;
+    if (!known) known = xcalloc(book_count(), sizeof *known);
+    known[n].ex = ex;
+    grade_book(ex, known[n].digest);
+    return known[n++].digest;
+}
+
+void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o, char key[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_text(&h, "result 1");
+    hash_text(&h, digest), hash_text(&h, book_id(ex)), hash_text(&h, o->seed), hash_text(&h, o->device->name);
+    hash_text(&h, grade_build()), hash_text(&h, grade_nvcc()), hash_text(&h, book_of(ex));
+    hash_text(&h, o->count_modelled ? "counted" : "");
+    hash_hex(&h, key);
+}
+
+static const struct exercise *exercise_of(const char *id) {
+    for (unsigned i = 0; i < book_count(); i++)
+        if (!strcmp(book_id(book_at(i)), id)) return book_at(i);
+    return NULL;
+}
+
+/* ---- the list ---- */
+
+static bool put_todo(struct grading *m, long long n, const char *exercise, const char *digest, struct err *e) {
+    const struct exercise *ex = exercise_of(exercise);
+    char key[HASH_HEX];
+    if (!ex) return true; /* of another book: its results stay as they are */
+    if (m->g->only && m->g->only != ex) return true;
+    class_key(ex, digest, &m->g->grade, key);
+    if (m->g->shards &&
+        strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL, 16) %
+                m->g->shards !=
+            m->g->shard)
+        return true;
+    return store_do(m->s, e, "INSERT INTO todo VALUES (?, ?, ?, ?)", "lttt", n, exercise, digest, key);
+}
+
+static bool list_all(struct grading *m, struct err *e) {
+    sqlite3_stmt *q = store_ask(m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
+    bool ok = q;
+    while (ok && store_next(m->s, &q, e))
+        ok = put_todo(m, sqlite3_column_int64(q, 0), store_text(q, 1), store_text(q, 2), e);
+    store_end(&q);
+    return ok && !e->text[0];
+}
+
+static bool make_list(struct grading *m, struct err *e) {
+    bool ok = store_do(m->s, e, "DROP TABLE IF EXISTS temp.todo", "") &&
+              store_do(m->s, e, "CREATE TEMP TABLE todo (n INTEGER PRIMARY KEY, exercise, digest, key)", "") &&
+              store_begin(m->s, e);
+    if (!ok) return false;
+    ok = list_all(m, e);
+    if (ok && !m->g->aside)
+        ok = store_do(m->s, e,
+                      "UPDATE submission SET key = (SELECT key FROM todo WHERE todo.n = submission.n)"
+                      " WHERE n IN (SELECT n FROM todo)",
+                      "");
+    /* Our own faults are tried again. */
+    ok = ok && store_do(m->s, e, "DELETE FROM result WHERE verdict = 'IE' AND key IN (SELECT key FROM todo)", "");
+    return store_commit(m->s, ok, e);
+}
+
+static long long left(struct grading *m, struct err *e) {
+    return store_number(m->s, e, "SELECT count(*) FROM todo WHERE key NOT IN (SELECT key FROM result)");
+}
+
+/* ---- claims ---- */
+
+/* When a process began, in ticks since the machine did: field 22 of its stat; "" where there is none. */
+static void began_at(long pid, char out[32]) {
+    char path[64], line[1024] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+    if (f) fclose(f);
+    line[n] = 0, out[0] = 0;
+    char *at = strrchr(line, ')');
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    if (at) sscanf(at, " %31s", out);
+}
+
+static void this_boot(char out[64]) {
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (!f || fscanf(f, "%63s", out) != 1) strcpy(out, "?");
+    if (f) fclose(f);
+}
+
+static void who_am_i(char out[128]) {
+    char boot[64], began[32];
+    this_boot(boot), began_at(getpid(), began);
+    snprintf(out, 128, "%s %d %s", boot, getpid(), began);
+}
+
+static bool is_alive(const char *owner) {
+    char boot[64], mine[64], began[32], now[32];
+    long pid;
+    if (sscanf(owner, "%63s %ld %31s", boot, &pid, began) != 3) return false;
+    this_boot(mine), began_at(pid, now);
+    return !strcmp(boot, mine) && !strcmp(began, now);
+}
+
+static bool drop_dead(struct grading *m, struct err *e) {
+    bool ok = store_begin(m->s, e);
+    if (!ok) return false;
+    sqlite3_stmt *q = store_ask(m->s, e, "SELECT DISTINCT owner FROM claim", "");
+    ok = q;
+    while (ok && store_next(m->s, &q, e))
+        if (!is_alive(store_text(q, 0)))
+            ok = store_do(m->s, e, "DELETE FROM claim WHERE owner = ?", "t", store_text(q, 0));
+    store_end(&q);
+    return store_commit(m->s, ok && !e->text[0], e);
+}
+
+static bool fill_slot(struct slot *slot, sqlite3_stmt *q) {
+    slot->ex = exercise_of(store_text(q, 2));
+    snprintf(slot->key, sizeof slot->key, "%s", store_text(q, 1));
+    snprintf(slot->digest, sizeof slot->digest, "%s", store_text(q, 3));
+    buf_clear(&slot->source);
+    buf_add(&slot->source, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
+    slot->began = clock_seconds();
+    return true;
+}
+
+/* Takes the next one, or finds that there is none. */
+static enum parallel_answer claim(struct grading *m, struct slot *slot, struct err *e) {
+    sqlite3_stmt *q =
+        store_ask(m->s, e,
+                  "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN source s ON s.digest = t.digest"
+                  " WHERE t.n > ? AND NOT EXISTS (SELECT 1 FROM result r WHERE r.key = t.key)"
+                  " AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.key = t.key) ORDER BY t.n LIMIT 1",
+                  "l", m->last);
+    bool found = q && store_next(m->s, &q, e) && fill_slot(slot, q);
+    if (found) m->last = sqlite3_column_int64(q, 0);
+    store_end(&q);
+    if (e->text[0]) return PARALLEL_FAILED;
+    if (!found) return PARALLEL_END;
+    bool ok = store_do(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key, m->owner);
+    return ok ? PARALLEL_ITEM : PARALLEL_FAILED;
+}
+
+static enum parallel_answer next(void *user, unsigned i, struct err *e) {
+    struct grading *m = user;
+    if (!store_begin(m->s, e)) return PARALLEL_FAILED;
+    enum parallel_answer a = claim(m, &m->slots[i], e);
+    return store_commit(m->s, a != PARALLEL_FAILED, e) ? a : PARALLEL_FAILED;
+}
+
+/* ---- a result ---- */
+
+static void work(void *user, unsigned i, struct buf *out) {
+    struct grading *m = user;
+    struct slot *slot = &m->slots[i];
+    struct result r;
+    char name[128];
+    grade_name(slot->ex, slot->ex->name, name, sizeof name);
+    grade_source(slot->ex, name, buf_str(&slot->source), slot->source.size, &m->each, &r);
+    result_pack(&r, out);
+}
+
+static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
+
+static void died(struct result *r, const struct exercise *ex) {
+    *r = (struct result){.ex = ex, .verdict = V_IE, .max_score = 100, .file = ""};
+    r->id = keep(r, book_id(ex));
+    r->message = "the grader's own process for this file died";
+    r->speed.note = "";
+}
+
+/* One line: the first thing that is wrong. */
+static void first_reason(const struct result *r, struct buf *out) {
+    const char *why = r->message ? r->message : "";
+    for (unsigned i = r->ntechnique; i-- > 0;)
+        if (!r->technique[i].passed) why = r->technique[i].name;
+    for (unsigned i = r->ncases; i-- > 0;)
+        if (r->cases[i].verdict != V_AC) why = r->cases[i].name;
+    buf_printf(out, "%.*s", (int)strcspn(why, "\n"), why);
+}
+
+static char *json_of(const struct result *r, const struct grading *m) {
+    json_t *all = report_json(&r, 1, m->g->grade.device, m->g->grade.seed);
+    char *text =
+        json_dumps(json_array_get(json_object_get(all, "exercises"), 0), JSON_COMPACT | JSON_REAL_PRECISION(12));
+    json_decref(all);
+    return text;
+}
+
+static bool put_result(struct grading *m, const struct slot *slot, const struct result *r, struct err *e) {
+    struct buf reason = {0}, report = {0};
+    char date[32], *json = json_of(r, m);
+    const char *kind = r->speed.valid ? r->speed.kind : NULL;
+    first_reason(r, &reason);
+    report_text(r, m->g->grade.device, &(struct report_style){.width = 100}, &report);
+    grade_date(date);
+    bool ok = store_do(
+        m->s, e,
+        "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, book, counted, jail,"
+        " graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason, report, json)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "tttttttttlttftfftfttt", slot->key, r->id, slot->digest, r->file, m->g->grade.seed, m->g->grade.device->name,
+        grade_build(), grade_nvcc(), book_of(slot->ex), (long long)m->g->grade.count_modelled, jail_tier(), date,
+        clock_seconds() - slot->began, verdict_code(r->verdict), verdict_scored(r->verdict) ? r->score : NAN,
+        r->max_score, kind, r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json);
+    buf_free(&reason), buf_free(&report), free(json);
+    return ok;
+}
+
+static bool done(void *user, unsigned i, bool ok, const char *data, size_t size, struct err *e) {
+    struct grading *m = user;
+    struct slot *slot = &m->slots[i];
+    struct result r;
+    if (!ok || !result_unpack(&r, slot->ex, data, size)) died(&r, slot->ex);
+    bool kept = store_begin(m->s, e);
+    if (kept)
+        kept = store_commit(
+            m->s, put_result(m, slot, &r, e) && store_do(m->s, e, "DELETE FROM claim WHERE key = ?", "t", slot->key),
+            e);
+    m->done.graded++, m->done.broken += r.verdict == V_IE;
+    m->done.seconds = clock_seconds() - m->began;
+    if (m->g->progress) m->g->progress(m->g->user, &m->done);
+    result_free(&r);
+    return kept;
+}
+
+/* ---- all of them ---- */
+
+/* What others have claimed comes from them, or is ours when they are gone. */
+static bool grade_list(struct grading *m, unsigned jobs, struct err *e) {
+    for (;;) {
+        m->last = 0;
+        if (!drop_dead(m, e)) return false;
+        if (!parallel_run(jobs, &(struct parallel){next, work, done, m}, e)) return false;
+        long long n = left(m, e);
+        if (n <= 0) return n == 0;
+        if (m->g->progress) m->g->progress(m->g->user, &m->done);
+        sleep(1);
+    }
+}
+
+bool class_grade(struct store *s, const struct class_grading *g, struct err *e) {
+    struct grading m = {.s = s, .g = g, .each = g->grade, .began = clock_seconds()};
+    unsigned jobs = parallel_jobs(g->jobs);
+    if (jobs > 1 && !m.each.workers) m.each.workers = 1; /* processes share the cores already */
+    m.each.progress = NULL;
+    who_am_i(m.owner);
+    if (!make_list(&m, e)) return false;
+    long long n = left(&m, e);
+    m.done.total = (unsigned)n;
+    if (m.g->progress && n > 0) m.g->progress(m.g->user, &m.done);
+    m.slots = xcalloc(jobs, sizeof *m.slots);
+    bool ok = n >= 0 && (n == 0 || grade_list(&m, jobs, e));
+    for (unsigned i = 0; i < jobs; i++) buf_free(&m.slots[i].source);
+    free(m.slots);
+    return ok;
+}
+
+bool class_seed(struct store *s, char seed[65], struct err *e) {
+    sqlite3_stmt *q = store_ask(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    seed[0] = 0;
+    if (store_next(s, &q, e)) snprintf(seed, 65, "%s", store_text(q, 0));
+    store_end(&q);
+    return !e->text[0];
+}
+
+bool class_keep_seed(struct store *s, const char *seed, struct err *e) {
+    return store_do(s, e, "INSERT OR REPLACE INTO setting (name, value) VALUES ('seed', ?)", "t", seed);
+}

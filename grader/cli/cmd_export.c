@@ -1,0 +1,16 @@
+/* cmd_export.c — grader export STORE: the gradebook as --format says, without grading. */
+#include "grader/cli/class_args.h"
+
+int cmd_export(const struct options *o) {
+    struct err e = {0};
+    struct store s;
+    struct file_out out;
+    if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e)) return cli_complain(&e);
+    bool ok = file_open(o->output, &out, &e);
+    if (ok) {
+        ok = cli_class_write(o, &s, out.f, &e);
+        ok = file_close(&out, ok, &e) && ok;
+    }
+    store_close(&s);
+    return ok ? EXIT_PASSED : cli_complain(&e);
+}

@@ -1,0 +1,15 @@
+/* cmd_feedback.c — grader feedback STORE FOLDER: a Markdown page for each student. */
+#include "grader/cli/class_args.h"
+
+#include <stdio.h>
+
+int cmd_feedback(const struct options *o) {
+    struct err e = {0};
+    struct store s;
+    if (!cli_class_open(o, 2, "a store and a folder for the pages", &s, &e)) return cli_complain(&e);
+    int pages = export_feedback(&s, o->names[1], &e);
+    store_close(&s);
+    if (pages < 0) return cli_complain(&e);
+    printf("%d pages in %s\n", pages, o->names[1]);
+    return EXIT_PASSED;
+}

@@ -1,0 +1,16 @@
+/* cmd_stats.c — grader stats STORE: verdicts, scores, and what fails most. */
+#include "grader/cli/class_args.h"
+
+int cmd_stats(const struct options *o) {
+    struct err e = {0};
+    struct store s;
+    struct file_out out;
+    if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e)) return cli_complain(&e);
+    bool ok = file_open(o->output, &out, &e);
+    if (ok) {
+        ok = export_stats(&s, out.f, &e);
+        ok = file_close(&out, ok, &e) && ok;
+    }
+    store_close(&s);
+    return ok ? EXIT_PASSED : cli_complain(&e);
+}

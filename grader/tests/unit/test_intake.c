@@ -1,0 +1,287 @@
+/* test_intake.c — what a class hands in, as messy as it comes: every entry has a row, every file that is meant for an exercise is
+ * taken, and what is in doubt is said. The folders are made here; what must come of them is written beside each. */
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/class/intake.h"
+#include "grader/class/pick.h"
+#include "grader/class/plan.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[4096];
+
+static void make_folder(void) {
+    struct err e = {0};
+    ck_assert(book_open(&e));
+    snprintf(folder, sizeof folder, "%s/tests/intake", build_folder());
+    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/c", folder, folder), 0);
+}
+
+static void put(const char *path, const char *text) {
+    char whole[5000], *slash;
+    struct err e = {0};
+    snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
+    slash = strrchr(whole, '/');
+    *slash = 0;
+    ck_assert_msg(dir_make(whole, &e), "%s", e.text);
+    *slash = '/';
+    ck_assert_msg(file_write(whole, text, strlen(text), &e), "%s", e.text);
+}
+
+/* An archive of one file. */
+static void put_archive(const char *path, int format, const char *name, const char *text) {
+    char whole[5000];
+    snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
+    struct archive *a = archive_write_new();
+    struct archive_entry *en = archive_entry_new();
+    ck_assert_int_eq(archive_write_set_format(a, format), ARCHIVE_OK);
+    ck_assert_int_eq(archive_write_open_filename(a, whole), ARCHIVE_OK);
+    archive_entry_set_pathname(en, name);
+    archive_entry_set_filetype(en, AE_IFREG), archive_entry_set_perm(en, 0644);
+    archive_entry_set_size(en, (la_int64_t)strlen(text));
+    ck_assert_int_ge(archive_write_header(a, en), ARCHIVE_WARN);
+    archive_write_data(a, text, strlen(text));
+    archive_entry_free(en), archive_write_free(a);
+}
+
+/* Says in a zip's headers that names are UTF-8 (bit 11 of the flags): at 6 in a local header, 8 in a central one. */
+static void flag_utf8(const char *path) {
+    char whole[5000];
+    struct buf zip = {0};
+    struct err e = {0};
+    snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
+    ck_assert(file_read(whole, 1 << 20, &zip, &e));
+    for (size_t i = 0; i + 10 < zip.size; i++) {
+        if (!memcmp(zip.data + i, "PK\3\4", 4)) zip.data[i + 7] |= 8;
+        if (!memcmp(zip.data + i, "PK\1\2", 4)) zip.data[i + 9] |= 8;
+    }
+    ck_assert(file_write(whole, zip.data, zip.size, &e));
+    buf_free(&zip);
+}
+
+/* The rows of `intake` as CSV; options follow the folder's name. */
+static void intake(const char *options, int status, struct buf *out) {
+    char path[5000];
+    struct err e = {0};
+    int got = shell("cd %s && LC_ALL=C %s/grader intake c %s --format csv --output rows.csv 2>said", folder,
+                    build_folder(), options);
+    snprintf(path, sizeof path, "%s/said", folder);
+    if (got != status) file_read(path, 1 << 20, out, &e);
+    ck_assert_msg(got == status, "status %d: %s", got, buf_str(out));
+    snprintf(path, sizeof path, "%s/%s", folder, status == 2 ? "said" : "rows.csv");
+    ck_assert_msg(file_read(path, 1 << 20, out, &e), "%s", e.text);
+}
+
+static void has(const struct buf *rows, const char *row) {
+    ck_assert_msg(strstr(buf_str(rows), row), "no %s in\n%s", row, buf_str(rows));
+}
+
+#define TAKEN "\"02-coalescing/transpose\",\"taken\""
+
+START_TEST(every_spelling_is_taken) {
+    static const struct {
+        const char *path, *row;
+    } given[] = {
+        {"a/Transpose.cu", "\"a\",\"a\",\"Transpose.cu\"," TAKEN},
+        {"b/transpose (1).cu", "\"b\",\"b\",\"transpose (1).cu\"," TAKEN},
+        {"c/deep/er/transpose.cu", "\"c\",\"c\",\"deep/er/transpose.cu\"," TAKEN},
+        {"d/chapters/02-coalescing/transpose.cu", "\"d\",\"d\",\"chapters/02-coalescing/transpose.cu\"," TAKEN},
+        {"e/TRANSPOSE.CU", "\"e\",\"e\",\"TRANSPOSE.CU\"," TAKEN},
+        {"f/transpose.cu.txt", "\"f\",\"f\",\"transpose.cu.txt\"," TAKEN},
+        {"g/doeg_12_345_transpose-2.cu", "\"g\",\"g\",\"doeg_12_345_transpose-2.cu\"," TAKEN},
+        {"h_transpose.cu", "\"h\",\"h_transpose.cu\",\"transpose.cu\"," TAKEN},
+        {"i j/Copy of transpose.cu", "\"i j\",\"i j\",\"Copy of transpose.cu\"," TAKEN},
+    };
+    struct buf rows = {0};
+    make_folder();
+    for (unsigned i = 0; i < sizeof given / sizeof *given; i++) put(given[i].path, "// x\n");
+    intake("", 0, &rows);
+    for (unsigned i = 0; i < sizeof given / sizeof *given; i++) has(&rows, given[i].row);
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(archives_of_every_kind_and_name_are_read) {
+    struct buf rows = {0};
+    make_folder();
+    put_archive("a.ZIP", ARCHIVE_FORMAT_ZIP, "J\xc3\xb6rg/transpose.cu", "// x\n");
+    put_archive("b.7z", ARCHIVE_FORMAT_7ZIP, "transpose.cu", "// x\n");
+    put_archive("c.tar", ARCHIVE_FORMAT_TAR_PAX_RESTRICTED, "J\xc3\xb6rg/Transpose.cu", "// x\n");
+    put_archive("d.cpio", ARCHIVE_FORMAT_CPIO_POSIX, "./transpose.cu", "// x\n");
+    put_archive("e.tar", ARCHIVE_FORMAT_TAR_USTAR, "J\xf6rg/transpose.cu", "// x\n"); /* Latin-1 */
+    put_archive("i.zip", ARCHIVE_FORMAT_ZIP, "J\xc3\xb6rg/transpose.cu", "// x\n");
+    flag_utf8("i.zip");
+    put("f.zip", "PK broken"), put("g.rar", "Rar! broken"), put("h.7z", "");
+    intake("", 1, &rows);
+    has(&rows, "\"a\",\"a.ZIP\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
+    has(&rows, "\"b\",\"b.7z\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"c\",\"c.tar\",\"J\xc3\xb6rg/Transpose.cu\"," TAKEN);
+    has(&rows, "\"d\",\"d.cpio\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"e\",\"e.tar\",\"J\\xf6rg/transpose.cu\"," TAKEN);
+    has(&rows, "\"i\",\"i.zip\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
+    has(&rows, "\"f\",\"f.zip\",\"f.zip\",\"\",\"unclear\"");
+    has(&rows, "\"g\",\"g.rar\",\"g.rar\",\"\",\"unclear\"");
+    has(&rows, "\"h\",\"h.7z\",\"h.7z\",\"\",\"unclear\"");
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(what_cannot_be_taken_has_a_row_with_the_reason) {
+    static const char *const expected[] = {
+        "\"big\",\"big\",\"transpose.cu\",\"\",\"unclear\",\"larger than 1 MiB\"",
+        "\"link\",\"link\",\"transpose.cu\",\"\",\"unclear\",\"a link or no regular file\"",
+        "\"linked\",\"linked\",\"linked\",\"\",\"unclear\",\"a link, which is not followed\"",
+        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files are meant for it\"",
+        "\"own\",\"own\",\"final.cu\",\"\",\"unclear\",\"no exercise has this name\"",
+        "\"word\",\"word\",\"transpose.cpp\",\"\",\"unclear\",\"no .cu file\"",
+        "\"nested\",\"nested\",\"work.zip\",\"\",\"unclear\",\"no .cu file\"",
+        "\"\",\"notes.txt\",\"\",\"\",\"unclear\",\"neither a folder nor an archive nor a .cu file\"",
+        "\"\",\"transpose.cu\",\"\",\"\",\"unclear\",\"no student's name",
+        "\"\",\".hidden\",\"\",\"\",\"left out\",\"a hidden file\"",
+    };
+    struct buf rows = {0};
+    make_folder();
+    put("good/transpose.cu", "// x\n"), put("two/transpose.cu", "// x\n"), put("two/transpose(2).cu", "// y\n");
+    put("own/final.cu", "x"), put("word/transpose.cpp", "x"), put("nested/work.zip", "x"), put("notes.txt", "x");
+    put("transpose.cu", "x"), put(".hidden", "x"), put("link/x.md", "x");
+    ck_assert_int_eq(
+        shell("cd %s/c && mkdir big && head -c 1048577 /dev/zero >big/transpose.cu && ln -s good linked && ln -s "
+              "../good/transpose.cu link/transpose.cu",
+              folder),
+        0);
+    intake("", 1, &rows);
+    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) has(&rows, expected[i]);
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(canvas_names_belong_to_their_students) {
+    struct buf rows = {0};
+    make_folder();
+    put("smithjohn_11_501_transpose.cu", "// a\n"), put("smithjohn_12_502_transpose-1.cu", "// b\n");
+    put("smithjohn_11_503_histogram.cu", "// c\n"), put("doejane_LATE_13_504_transpose.cu", "// d\n"),
+        put("x.cu", "// e\n");
+    intake("", 1, &rows);
+    has(&rows,
+        "\"smithjohn_11\",\"smithjohn_11_501_transpose.cu, smithjohn_11_503_histogram.cu\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"histogram.cu\",\"05-atomics-reduction/histogram\",\"taken\"");
+    has(&rows, "\"smithjohn_12\",\"smithjohn_12_502_transpose-1.cu\",\"transpose-1.cu\"," TAKEN);
+    has(&rows, "\"doejane_13\",\"doejane_LATE_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"\",\"x.cu\",\"\",\"\",\"unclear\",\"no name as Canvas gives them\"");
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(moodle_and_gradescope_and_github_too) {
+    struct buf rows = {0};
+    make_folder();
+    put("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n"),
+        put("Jim Roe_14_assignsubmission_file_transpose.cu", "// b\n");
+    put("Ann Poe_15_assignsubmission_onlinetext_/onlinetext.html", "x");
+    intake("", 1, &rows);
+    has(&rows, "\"Jane Doe_13\",\"Jane Doe_13_assignsubmission_file_\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"Jim Roe_14\",\"Jim Roe_14_assignsubmission_file_transpose.cu\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"Ann Poe_15\",");
+    buf_clear(&rows), make_folder();
+    put("submission_7/transpose.cu", "// a\n"), put("submission_8/transpose.cu", "// b\n"),
+        put("submission_9/transpose.cu", "// c\n");
+    put("submission_metadata.yml",
+        "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '0042'\n    :email: j@x.edu\n"
+        "  - :name: Jim Roe\n    :sid: \n    :email: jim@x.edu\n  :created_at: 2026-01-01\n"
+        "submission_8:\n  :submitters:\n  - :name: \"Ann Poe\"\n");
+    intake("", 1, &rows);
+    has(&rows, "\"0042\",\"submission_7\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"jim@x.edu\",\"submission_7\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"Ann Poe\",\"submission_8\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"\",\"submission_9\",\"\",\"\",\"unclear\",\"submission_metadata.yml does not name it\"");
+    buf_clear(&rows), make_folder();
+    put("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"), put("hw1-submissions/other/transpose.cu", "// a\n");
+    ck_assert_int_eq(shell("cd %s && mv c/hw1-submissions . && rmdir c && ln -s hw1-submissions c", folder), 0);
+    intake("../intake/hw1-submissions --layout folders", 2, &rows); /* the same folder twice */
+    has(&rows, "two entries are the same student 'hw1-jane-doe'");
+    buf_clear(&rows);
+    ck_assert_int_eq(shell("cd %s && %s/grader intake hw1-submissions --layout github --format csv >rows 2>&1; grep -q "
+                           "'^\"jane-doe\",.*taken' rows && "
+                           "grep -q '^\"\",\"other\"' rows",
+                           folder, build_folder()),
+                     0);
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(the_roster_says_who_is_missing_and_who_is_meant) {
+    struct buf rows = {0};
+    make_folder();
+    put("doejane_13_504_transpose.cu", "// d\n"), put("x_99_1_transpose.cu", "// x\n");
+    ck_assert_int_eq(shell("printf '\\357\\273\\277\"Student\",ID,SIS User ID\\n\"Doe, Jane\",13,s1\\n\"Roe, "
+                           "Jim\",14,s2\\n' >%s/r.csv",
+                           folder),
+                     0);
+    intake("--roster r.csv", 0, &rows);
+    has(&rows, "\"13\",\"doejane_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"14\",\"\",\"\",\"\",\"missing\"");
+    has(&rows, "\"x_99\",\"x_99_1_transpose.cu\",\"\",\"\",\"note\",\"not on the roster\"");
+    ck_assert_int_eq(shell("printf 'id;name\\n13;Jane Doe\\n13;Jim\\n' >%s/r.csv", folder), 0);
+    buf_clear(&rows), intake("--roster r.csv", 2, &rows);
+    has(&rows, "'13' is there twice");
+    ck_assert_int_eq(shell("printf 'a,b\\n1,2\\n' >%s/r.csv", folder), 0);
+    buf_clear(&rows), intake("--roster r.csv", 2, &rows);
+    has(&rows, "must name the columns");
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(names_mean_the_exercise_or_nothing) {
+    struct err e = {0};
+    ck_assert(book_open(&e));
+    const struct exercise **ex = book_find("vector_add", &e);
+    static const char *const yes[] = {"vector_add.cu",       "Vector-Add.cu",        "vector add (12).CU",
+                                      "a/b/vector_add_3.cu", "vector_add - Copy.cu", "x_LATE_1_2_vector_add.cu"},
+                             *const no[] = {
+                                 "vector_add_old.cu", "vector_add", "vector.cu", ".vector_add.cu", "xvector_add.cu",
+                                 "vector_add.cpp",    "(1).cu",     ".cu",       "-1.cu"};
+    for (unsigned i = 0; i < sizeof yes / sizeof *yes; i++)
+        ck_assert_msg(pick_names(ex[0], yes[i]), "%s is refused", yes[i]);
+    for (unsigned i = 0; i < sizeof no / sizeof *no; i++)
+        ck_assert_msg(!pick_names(ex[0], no[i]), "%s is taken", no[i]);
+    free(ex);
+}
+END_TEST
+
+START_TEST(one_students_folder_is_one_student) {
+    make_folder();
+    put("s0004/chapters/02-coalescing/transpose.cu", "// x\n"), put("s0005/transpose.cu", "// x\n"),
+        put("s0005/notes.txt", "x");
+    ck_assert_int_eq(shell("cd %s && %s/grader intake c/s0004 c/s0005 --format csv >rows && [ $(grep -c taken rows) = "
+                           "2 ] && grep -q '^\"s0004\"' rows && "
+                           "grep -q '^\"s0005\"' rows",
+                           folder, build_folder()),
+                     0);
+    ck_assert_int_eq(shell("cd %s/c/s0004 && %s/grader intake . --format csv >rows && grep -q '^\"s0004\"' rows; "
+                           "rc=$?; rm rows; exit $rc",
+                           folder, build_folder()),
+                     0);
+}
+END_TEST
+
+UNIT_SUITE(intake) {
+    Suite *s = suite_create("intake");
+    TCase *t = tcase_create("intake");
+    tcase_add_test(t, every_spelling_is_taken);
+    tcase_add_test(t, archives_of_every_kind_and_name_are_read);
+    tcase_add_test(t, what_cannot_be_taken_has_a_row_with_the_reason);
+    tcase_add_test(t, canvas_names_belong_to_their_students);
+    tcase_add_test(t, moodle_and_gradescope_and_github_too);
+    tcase_add_test(t, the_roster_says_who_is_missing_and_who_is_meant);
+    tcase_add_test(t, names_mean_the_exercise_or_nothing);
+    tcase_add_test(t, one_students_folder_is_one_student);
+    tcase_set_timeout(t, 120);
+    suite_add_tcase(s, t);
+    return s;
+}
