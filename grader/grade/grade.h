@@ -16,6 +16,8 @@ struct grade_options {
     unsigned workers;                /* simulator threads, 0 = one for each core */
     bool count_modelled;             /* modelled speed counts for the score */
     bool no_speed;                   /* leave timing out */
+    bool check_only;                 /* on a GPU: run the cases there, but measure nothing */
+    int turn;                        /* see session.h: graders that share a GPU take turns; 0 = nobody else is there */
     /* Told before each step, for a progress line; may be NULL. */
     void (*progress)(void *user, const char *step);
     void *user;
