@@ -1,6 +1,5 @@
 /* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each until its end; gpu_job.c is what is
- * done for one exercise, in a process of its own; gpu_tools.c has what NVIDIA's tools say; gpu_report_write.c makes tables of
- * what lies in the folder.
+ * done for one exercise, in a process of its own; gpu_report_write.c makes tables of what lies in the folder.
  *
  * All that is known of an exercise is one JSON object, its part, in FOLDER/parts/NAME.json. A part is written anew with every
  * row, and read again by the next run, which then does only what is missing: so a report can be stopped and taken up. */
@@ -40,6 +39,3 @@ bool gpu_report_late(const struct report *r);
 void gpu_report_jobs(struct report *r);
 /* Of one exercise. */
 void gpu_job(const struct report *r, const struct exercise *ex);
-/* compute-sanitizer over the model answers; the simulator's counters beside ncu's. */
-void gpu_report_sanitizers(struct report *r);
-void gpu_report_counters(struct report *r);

@@ -17,7 +17,7 @@ static bool part_path(const struct report *r, const struct exercise *ex, char pa
 }
 
 json_t *gpu_part_read(const struct report *r, const struct exercise *ex) {
-    static const char *const tables[] = {"verdicts", "times", "libraries", "tools", "counters", "not_done"};
+    static const char *const tables[] = {"verdicts", "times", "libraries", "not_done"};
     char path[PATH_MAX];
     json_t *part = part_path(r, ex, path) ? json_load_file(path, 0, NULL) : NULL;
     const char *key = json_string_value(json_object_get(part, "key"));
@@ -83,14 +83,6 @@ static void library_row(struct buf *out, const json_t *row) {
     if (number(row, "answer_vs_routine") > 0) buf_printf(out, "%.3f", number(row, "answer_vs_routine"));
 }
 
-static void tool_row(struct buf *out, const json_t *row) { cell(out, text(row, "said")); }
-
-static void counter_row(struct buf *out, const json_t *row) {
-    double ours = number(row, "simulated"), ncu = number(row, "ncu");
-    buf_printf(out, "%.0f | %.0f | ", ours, ncu);
-    if (ncu > 0) buf_printf(out, "%.3f", ours / ncu);
-}
-
 static const struct {
     const char *name, *title, *head;
     void (*row)(struct buf *, const json_t *);
@@ -110,10 +102,6 @@ static const struct {
      time_row},
     {"libraries", "The vendor's libraries",
      "| exercise | routine | us | its time over the model answer's |\n|---|---|---|---|\n", library_row},
-    {"tools", "compute-sanitizer over the model answers", "| exercise | tool | says |\n|---|---|---|\n", tool_row},
-    {"counters", "Simulated counters against Nsight Compute's",
-     "The model answers' technique cases.\n\n| exercise | counter | simulated | ncu | ratio |\n|---|---|---|---|---|\n",
-     counter_row},
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
