@@ -68,7 +68,8 @@ static void ceilings(struct report *r) {
 
 /* ---- the command ---- */
 
-static const double report_seconds = 450; /* of the eight minutes: the rest is opening, and what is under way at the end */
+static const double report_seconds =
+    450; /* of the eight minutes: the rest is opening, and what is under way at the end */
 
 static void run_stages(struct report *r) {
     r->end = server_now() + report_seconds;

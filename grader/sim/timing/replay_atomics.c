@@ -44,7 +44,9 @@ static u64 each_entry(struct machine *m, const struct sim_trace *t) {
                 if (!trace_is_access(h)) continue;
                 bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
                 for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
-                    if (m) note(m, sector_key(word_of(s->words[i + k])), b), note(m, slice_key(word_of(s->words[i + k])), b);
+                    if (m)
+                        note(m, sector_key(word_of(s->words[i + k])), b),
+                            note(m, slice_key(word_of(s->words[i + k])), b);
                 i += trace_entries(h);
             }
         }
@@ -92,7 +94,8 @@ static double come(struct machine *m, struct rblock *b, u64 word, double t) {
     return time_memory_far(m, line, sector, first, 4, t);
 }
 
-double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, double t, const struct mem_desc *d, u8 *why) {
+double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, double t, const struct mem_desc *d,
+                          u8 *why) {
     double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2, clock = m->d->clock_hz / m->d->atomic_rate;
     bool floats = d->type == PTX_F32 || d->type == PTX_F64;
     double update = floats ? m->d->clock_hz / m->d->atomic_float_rate : clock;

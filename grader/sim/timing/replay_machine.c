@@ -13,17 +13,14 @@ static double carve_out(const struct gpu_device *d, double shared) {
 }
 
 /* What streams reach is less than what the memory gives: requests wait (replay_memory.c, under load). */
-static const double dram_peak = 1.06;
+static const double dram_peak = 1.02;
 
 static void open_rates(struct machine *m) {
     const struct gpu_device *d = m->d;
     const struct replay_input *in = m->in;
-    double lanes[UNIT_COUNT] = {[UNIT_ALU] = d->int_lanes,
-                                [UNIT_ADD] = d->int_lanes,
-                                [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
-                                [UNIT_FMA] = d->fp32_lanes,
-                                [UNIT_FP64] = d->fp64_lanes,
-                                [UNIT_XU] = d->sfu_lanes};
+    double lanes[UNIT_COUNT] = {
+        [UNIT_ALU] = d->int_lanes,  [UNIT_ADD] = d->int_lanes,   [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
+        [UNIT_FMA] = d->fp32_lanes, [UNIT_FP64] = d->fp64_lanes, [UNIT_XU] = d->sfu_lanes};
     for (u32 u = 0; u < UNIT_COUNT; u++) m->interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS) : 1;
     double per_sector = 32 * in->active_sms * d->clock_hz;
     m->l2_cycles =

@@ -185,8 +185,8 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
     t->wave_sectors = wave;
     /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need not come. A cold L2
      * is full of what was written before (the fill that flushes it): whatever is written pushes as much out. */
-    double spill = whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2, miss = warm ? (whole > l2 ? 1 : 0) : 1;
-    if (!warm) spill = 1;
+    bool fits = warm && whole <= l2;
+    double spill = fits ? 0.5 * whole / l2 : 1, miss = fits ? 0 : 1;
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
