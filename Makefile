@@ -115,8 +115,8 @@ gpu-report:
 # GPU_CC=80 compiles for an older GPU too.
 gpu-carry: all
 	$(Q)$(B)/grader gpu-build $(GPU_CC)
-	$(Q)mkdir -p $(B)/lib/carry && ldd $(B)/grader $(B)/simgpu | awk '$$3 ~ /^\// { print $$3 }' | \
-	  grep -vE '/lib(c|m|dl|rt|pthread)\.so' | sort -u | xargs -I{} cp -L {} $(B)/lib/carry/
+	$(Q)mkdir -p $(B)/lib/carry && ldd $(B)/grader $(B)/simgpu $(B)/libexec/device | awk '$$3 ~ /^\// { print $$3 }' | \
+	  grep -vE '/lib(c|m|dl|rt|pthread)\.so|/lib/carry/' | sort -u | xargs -r -I{} cp -L {} $(B)/lib/carry/
 # The table and the ablation of docs/time-model.md.
 time-model: $(B)/tests/judge
 	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing

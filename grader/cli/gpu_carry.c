@@ -34,6 +34,17 @@ static void note(struct carry *c, const struct exercise *ex, const char *what, b
     build_free(b);
 }
 
+static void carry_skeleton(struct carry *c, const struct exercise *ex) {
+    struct build b = {0};
+    struct buf source = {0};
+    struct err e = {0};
+    char name[128];
+    grade_name(ex, "", name, sizeof name);
+    bool ok = book_pristine(ex, &source, &e) && build_carry(name, source.data, source.size, &b, &e) && b.ok;
+    note(c, ex, "skeleton", ok, &b, &e);
+    buf_free(&source);
+}
+
 static void carry(struct carry *c, const struct exercise *ex) {
     char **steps = book_steps(ex), path[VENDOR_PATH];
     for (unsigned i = 0; i == 0 || (steps && steps[i - 1]); i++) {
@@ -44,6 +55,7 @@ static void carry(struct carry *c, const struct exercise *ex) {
         note(c, ex, step ? step : "model answer", ok, &b, &e);
     }
     book_free_list(steps);
+    carry_skeleton(c, ex);
     if (!vendor_file(ex, path)) return;
     struct build b = {0};
     struct err e = {0};

@@ -1,7 +1,11 @@
-/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each within its share of
- * the time; gpu_sections.c has the parts; gpu_report_write.c writes what there is after every exercise. */
+/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each until its end; gpu_job.c is what is
+ * done for one exercise, in a process of its own; gpu_report_write.c makes tables of what lies in the folder.
+ *
+ * All that is known of an exercise is one JSON object, its part, in FOLDER/parts/NAME.json. A part is written anew with every
+ * row, and read again by the next run, which then does only what is missing: so a report can be stopped and taken up. */
 #pragma once
 #include "common/buf.h"
+#include "common/hash.h"
 #include "grader/cli/options.h"
 
 #include <jansson.h>
@@ -10,27 +14,28 @@ struct report {
     const struct options *o;
     struct grade_options go;
     const struct exercise **list; /* ends with NULL */
-    const char *folder;           /* where it is written */
-    struct buf text, not_done;    /* Markdown */
-    json_t *json;
-    double end;          /* server_now() when the part must be over */
-    unsigned steps_left; /* of the part's measurements, which share what is left of its time */
-    double *answer;      /* by exercise: the model answer's measured seconds, 0 = not measured */
-    bool ceilings;       /* have been measured */
-    char compiled_by[64];
+    unsigned n;
+    const char *folder; /* where it is written */
+    char key[HASH_HEX]; /* of grader, GPU and seed: parts of another are not taken up */
+    json_t *head;       /* what is said of the whole */
+    double end;         /* server_now() when the stage must be over */
 };
 
-/* A part: its heading with the table's head, its seconds of the whole, what it does. */
-struct report_part {
-    const char *title, *head;
-    double seconds;
-    void (*run)(struct report *r);
-};
-const struct report_part *gpu_report_parts(unsigned *n);
+/* ---- gpu_report_write.c ---- */
 
-/* False with the reason: the folder cannot be written. */
-bool gpu_report_write(struct report *r, bool complete, struct err *e);
-void gpu_report_cannot(struct report *r, const char *what, const char *why);
-/* After each exercise: whatever stops the program later, this much is there. */
-void gpu_report_save(struct report *r);
+/* The exercise's part: as an earlier run left it, or empty. */
+json_t *gpu_part_read(const struct report *r, const struct exercise *ex);
+bool gpu_part_write(const struct report *r, const struct exercise *ex, json_t *part, struct err *e);
+/* Notes in a part why something is missing; what an earlier run had to say of it is forgotten. */
+void gpu_part_cannot(json_t *part, const char *what, const char *why);
+/* report.md and report.json of all parts. False with the reason: the folder cannot be written. */
+bool gpu_report_write(const struct report *r, bool complete, struct err *e);
+
 bool gpu_report_late(const struct report *r);
+
+/* ---- the stages ---- */
+
+/* Verdicts, times, libraries: all exercises, as many at a time as the machine has room for. */
+void gpu_report_jobs(struct report *r);
+/* Of one exercise. */
+void gpu_job(const struct report *r, const struct exercise *ex);

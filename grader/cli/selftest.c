@@ -13,7 +13,7 @@ static int test_one(const struct exercise *ex, const struct grade_options *go, s
     struct build b = {0};
     struct measurement m;
     struct err e = {0};
-    bool ok = speed_gpu_build(ex, NULL, &b, &e) && speed_gpu_compare(ex, &b, &b, go, seconds, &m, NULL, &e);
+    bool ok = speed_gpu_build(ex, NULL, &b, &e) && speed_gpu_compare(ex, &b, &b, go, seconds, &m, &e);
     build_free(&b);
     if (!ok) return buf_printf(out, "  %-20s not measured: %s\n", ex->name, e.text), -1;
     bool holds = m.low <= 1 && m.high >= 1;

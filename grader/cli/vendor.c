@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char sgemm[] = "cublasSgemm", sgeam[] = "cublasSgeam";
 enum { NO_TRANSPOSE, TRANSPOSE, RUNS = 8 };
 
 struct cublas {
@@ -76,14 +77,18 @@ static double time_calls(struct backend *b, struct cublas *c, bool product, cons
     return ok ? best : (err_set(e, ERR_SYSTEM, "cuBLAS failed"), 0);
 }
 
+const char *vendor_routine(const struct exercise *ex) {
+    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") || !strcmp(ex->name, "sgemm");
+    if (product) return sgemm;
+    return strcmp(ex->name, "transpose") && strcmp(ex->name, "transpose_padded") ? NULL : sgeam;
+}
+
 double vendor_time(struct backend *b, const struct exercise *ex, const char **routine, struct err *e) {
-    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") || !strcmp(ex->name, "sgemm"),
-         transpose = !strcmp(ex->name, "transpose");
     struct cublas c;
-    *routine = product ? "cublasSgemm" : "cublasSgeam";
-    if (!product && !transpose) return err_set(e, ERR_INPUT, "no routine of cuBLAS does this job"), 0;
+    *routine = vendor_routine(ex);
+    if (!*routine) return err_set(e, ERR_INPUT, "no routine of cuBLAS does this job"), 0;
     if (!open_cublas(&c, ((struct backend_gpu *)b)->stream, e)) return 0;
-    double seconds = time_calls(b, &c, product, ex->timed.dim, e);
+    double seconds = time_calls(b, &c, *routine == sgemm, ex->timed.dim, e);
     c.destroy(c.handle);
     dlclose(c.library);
     return seconds;

@@ -7,6 +7,8 @@
 
 #include <limits.h>
 
+/* The routine of cuBLAS that does the exercise's job; NULL = none. */
+const char *vendor_routine(const struct exercise *ex);
 /* Seconds of cuBLAS for the exercise's timed size; 0 with a reason in `e`: no such routine, or no library. */
 double vendor_time(struct backend *b, const struct exercise *ex, const char **routine, struct err *e);
 

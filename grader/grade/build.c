@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_LIMIT = 32 << 20 };
+enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_LIMIT = 32 << 20, HEADER_LIMIT = 16 << 20 };
 
 const char *const build_environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
                                          "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
@@ -78,7 +78,7 @@ static bool make_key(const struct toolbox *t, const char *name, const void *sour
     struct buf library = {0};
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
     hash_start(&h);
-    hash_text(&h, with_tools ? "object 2" : "carried 2");
+    hash_text(&h, with_tools ? "object 2" : "carried 3");
     for (unsigned i = 0; i < NFLAGS; i++) hash_text(&h, flags[i]);
     if (also[0]) hash_text(&h, also);
     for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++) add_tool(&h, t->cuda, tools[i]);
@@ -198,36 +198,64 @@ static bool compile(const struct toolbox *t, const char *name, const void *sourc
     return ok;
 }
 
-/* Without a compiler: what one made elsewhere, as the key without tools remembers it. */
+/* ---- what was compiled elsewhere ---- */
+
+/* 13000 = CUDA 13.0; 0 = no toolkit, or one that does not say. */
+static unsigned release(const struct toolbox *t) {
+    static const char mark[] = "#define CUDA_VERSION ";
+    char path[PATH_MAX + 32];
+    struct buf text = {0};
+    struct err ignored = {0};
+    unsigned version = 0;
+    snprintf(path, sizeof path, "%s/include/cuda.h", t->cuda);
+    if (t->compiler && file_read(path, HEADER_LIMIT, &text, &ignored)) {
+        const char *at = strstr(buf_str(&text), mark);
+        if (at) version = (unsigned)strtoul(at + sizeof mark - 1, NULL, 10);
+    }
+    buf_free(&text);
+    return version;
+}
+
+/* What a compiler made elsewhere, as the key without tools remembers it. Where there is a compiler too, it must be of the same
+ * release. */
 static bool carried(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out,
                     struct err *e) {
-    char key[HASH_HEX];
+    char key[HASH_HEX], named[HASH_HEX] = "";
     struct buf entry = {0};
+    unsigned made_by = 0;
     if (!make_key(t, name, source, size, false, key, e)) return false;
-    bool ok = cache_get("carried", key, &entry) && entry.size == HASH_HEX - 1;
-    if (ok) memcpy(out->key, entry.data, HASH_HEX - 1), out->key[HASH_HEX - 1] = 0;
+    bool ok = cache_get("carried", key, &entry) && sscanf(buf_str(&entry), "%64s %u", named, &made_by) == 2 &&
+              (!t->compiler || made_by == release(t));
     buf_free(&entry);
-    return (ok && fetch(out)) ||
-           err_set(e, ERR_SYSTEM,
+    if (ok) memcpy(out->key, named, sizeof named);
+    return ok && fetch(out);
+}
+
+static void remember(const struct toolbox *t, const char *name, const void *source, size_t size,
+                     const struct build *b) {
+    char key[HASH_HEX], text[HASH_HEX + 16];
+    struct err ignored = {0};
+    int n = snprintf(text, sizeof text, "%s %u", b->key, release(t));
+    if (make_key(t, name, source, size, false, key, &ignored)) cache_put("carried", key, text, (size_t)n);
+}
+
+static bool no_toolkit(const char *name, struct err *e) {
+    return err_set(e, ERR_SYSTEM,
                    "%s/cuda: no CUDA toolkit there, and %s was not compiled before; run `make setup`, or "
                    "`make gpu-carry` where there is a compiler",
                    book_build(), name);
 }
 
-static void remember(const struct toolbox *t, const char *name, const void *source, size_t size,
-                     const struct build *b) {
-    char key[HASH_HEX];
-    struct err ignored = {0};
-    if (make_key(t, name, source, size, false, key, &ignored)) cache_put("carried", key, b->key, HASH_HEX - 1);
-}
-
 bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
+    char key[HASH_HEX];
     *out = (struct build){0};
     struct toolbox t;
     if (!build_toolbox(&t, e)) return false;
-    if (!t.compiler) return carried(&t, name, source, size, out, e);
-    if (!make_key(&t, name, source, size, true, out->key, e)) return false;
-    if (fetch(out)) return true;
+    if (!t.compiler) return carried(&t, name, source, size, out, e) || no_toolkit(name, e);
+    if (!make_key(&t, name, source, size, true, key, e)) return false;
+    memcpy(out->key, key, sizeof key);
+    if (fetch(out) || carried(&t, name, source, size, out, e)) return true;
+    memcpy(out->key, key, sizeof key);
     if (!compile(&t, name, source, size, out, e)) return false;
     if (out->end == JAIL_EXITED) store(out); /* what a limit ended may come out otherwise next time */
     return true;

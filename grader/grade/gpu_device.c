@@ -12,10 +12,13 @@
 struct answer {
     struct gpu_device row;
     bool ok;
+    int driver_version;
     char text[512];
 };
 
 static struct gpu_device present;
+static int driver;
+static const struct gpu_device *nearest;
 static const struct gpu_options options = {.pool_bytes = 3ull << 30};
 
 static _Noreturn void look(int to) {
@@ -26,6 +29,7 @@ static _Noreturn void look(int to) {
         struct gpu_info info;
         backend_gpu_info(b, &info);
         a.ok = true, a.row = *b->device;
+        a.driver_version = info.driver_version;
         snprintf(a.text, sizeof a.text, "%s", info.name);
         b->ops->close(b);
     } else snprintf(a.text, sizeof a.text, "%.500s", e.text);
@@ -55,11 +59,16 @@ const struct gpu_device *gpu_device_present(struct err *e) {
     if (!a.ok) return err_set(e, ERR_SYSTEM, "--device gpu: %s", a.text), NULL;
     snprintf(name, sizeof name, "%.127s", a.text);
     const char *sources = device_at(0)->sources;
-    present = a.row;
+    present = a.row, driver = a.driver_version;
+    nearest = device_find(a.row.name); /* before it gets a name of its own */
     present.name = "gpu", present.full_name = name, present.sources = sources;
     build_also_for(present.cc_major * 10 + present.cc_minor);
     return &present;
 }
+
+int gpu_device_driver(void) { return driver; }
+
+const struct gpu_device *gpu_device_modelled(void) { return nearest; }
 
 const struct gpu_options *gpu_options_of(const struct gpu_device *d) {
     return present.name && d == &present ? &options : NULL;

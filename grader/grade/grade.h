@@ -18,6 +18,8 @@ struct grade_options {
     unsigned only_case;              /* run this one alone, from 1, and nothing else; 0 = all */
     bool trusted;                    /* a file of the book: its outputs at the timed size need no check */
     bool no_speed;                   /* leave timing out */
+    bool check_only;                 /* on a GPU: run the cases there, but measure nothing */
+    int turn;                        /* see session.h: graders that share a GPU take turns; 0 = nobody else is there */
     /* Told before each step, for a progress line; may be NULL. */
     void (*progress)(void *user, const char *step);
     void *user;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { RESAMPLES = 2000, MOST = 4096, CHECK_EVERY = 5 };
-static const double warm_up_seconds = 0.5;
+static const double usual_warm_up = 0.5; /* seconds */
 
 /* splitmix64: order of the pairs, resamples. */
 static uint64_t next(uint64_t *s) {
@@ -54,13 +54,13 @@ struct state {
 };
 
 /* What the driver says that would make the pair worthless; NULL = nothing. */
-static const char *spoilt(struct nvml *n, unsigned others_at_start) {
+static const char *spoilt(const struct measure_options *o, unsigned others_at_start) {
     struct gpu_state s;
-    if (!n) return NULL;
-    nvml_read(n, &s);
+    if (!o->nvml) return NULL;
+    nvml_read(o->nvml, &s);
     if (!s.known) return NULL;
     if (s.throttle & NVML_BAD_REASONS) return "the GPU was throttled (power or heat)";
-    return s.others > others_at_start ? "another process came onto the GPU" : NULL;
+    return s.others > others_at_start && !o->shared ? "another process came onto the GPU" : NULL;
 }
 
 static bool run_pair(measure_fn *run, void *user, struct state *s, unsigned round, double time[2],
@@ -78,8 +78,9 @@ static bool run_pair(measure_fn *run, void *user, struct state *s, unsigned roun
     return true;
 }
 
-static bool warm_up(measure_fn *run, void *user, struct state *s, struct measurement *out) {
-    double time[2], until = server_now() + warm_up_seconds;
+static bool warm_up(measure_fn *run, void *user, const struct measure_options *o, struct state *s,
+                    struct measurement *out) {
+    double time[2], until = server_now() + (o->warm_up > 0 ? o->warm_up : usual_warm_up);
     unsigned round = 1u << 20; /* inputs that no measured round has */
     do
         if (!run_pair(run, user, s, round++, time, out)) return false;
@@ -104,12 +105,12 @@ void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
     s->random = o->seed;
     if (o->nvml) nvml_read(o->nvml, &before);
     others = before.others;
-    bool ok = o->no_warm_up || warm_up(run, user, s, out);
+    bool ok = o->no_warm_up || warm_up(run, user, o, s, out);
     for (unsigned round = 0; ok && out->pairs < most && out->pairs < MOST && out->dropped < 2 * most; round++) {
         double time[2];
         if (server_now() > end && out->pairs >= (least < 3 ? least : 3)) break;
         if (!(ok = run_pair(run, user, s, round, time, out))) break;
-        const char *why = spoilt(o->nvml, others);
+        const char *why = spoilt(o, others);
         if (why) {
             out->dropped++;
             snprintf(out->cause, sizeof out->cause, "%s", why);

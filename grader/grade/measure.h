@@ -18,6 +18,8 @@ struct measure_options {
                         = none */
     uint64_t seed;
     struct nvml *nvml; /* NULL: nobody tells of throttling */
+    double warm_up;    /* seconds; 0 = 0.5 */
+    bool shared;       /* other processes come and go, and take turns with this one */
     bool no_warm_up;
 };
 

@@ -15,9 +15,11 @@
 #include "grader/book/book.h"
 #include "grader/grade/ptxas.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -275,6 +277,23 @@ static bool take_box(struct session *s, const struct control_reply *p, bool firs
  * that nobody resets is right once. */
 static bool is_second_call(const struct session *s, unsigned round) { return round == 1 && !s->o.gpu; }
 
+/* Several graders may share a GPU: whoever measures must be alone on it, and who checks must not disturb. */
+static void take_turn(const struct session *s) {
+    while (s->o.gpu && s->o.turn > 0 && flock(s->o.turn, LOCK_EX) < 0 && errno == EINTR) {}
+}
+
+static void pass_turn(const struct session *s) {
+    if (s->o.gpu && s->o.turn > 0) flock(s->o.turn, LOCK_UN);
+}
+
+static bool ask_in_turn(struct session *s, enum control_op op, double seconds, struct control_request *q,
+                        struct control_reply *p, struct case_run *out) {
+    take_turn(s);
+    bool ok = session_ask(s, op, seconds, q, -1, p, out);
+    pass_turn(s);
+    return ok;
+}
+
 /* Runs the recording on fresh inputs; the tally is in `s`, outputs in `after`. */
 static bool replay(struct session *s, const struct case_plan *plan, unsigned round, struct control_reply *p,
                    struct case_run *out) {
@@ -286,7 +305,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = !plan->sanitize;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
-    if (!session_ask(s, CONTROL_REPLAY, plan->seconds, &q, -1, p, out)) return false;
+    if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;
     if (!take_box(s, p, round == 0)) return session_tell_device(s, DEVICE_LIED, plan->seconds, out), false;
     if (whole) read_back(s);
     return true;
@@ -351,7 +370,7 @@ static bool begin(struct session *s, const struct ex_case *c, unsigned index, st
     struct err e = {0};
     struct ex_rng rng;
     *out = (struct case_run){.verdict = V_AC};
-    s->recorded = false;
+    s->recorded = s->drawn = false;
     if (s->stuck != V_AC) return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
     if (!problem_open(&s->problem, s->ex, c, &e))
         return session_tell(out, V_IE, "the exercise's description: %s", e.text), false;
@@ -374,21 +393,30 @@ enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigne
     return begin(s, c, index, out) ? record(s, out) : out->verdict;
 }
 
+static void give_inputs(struct session *s, unsigned index, unsigned round, struct control_replay *r) {
+    if (!s->drawn || !s->o.same_inputs) {
+        s->inputs = (struct control_replay){0};
+        draw(s, index, round, true);
+        write_inputs(s, &s->inputs, true);
+    }
+    s->drawn = true;
+    *r = s->inputs;
+}
+
 double session_round(struct session *s, unsigned index, unsigned round) {
     struct control_request q = {0};
     struct control_reply p;
     struct case_run out = {0};
     if (!s->recorded) return -1;
-    draw(s, index, round, true);
-    write_inputs(s, &q.u.replay, true);
-    bool ok = session_ask(s, CONTROL_ROUND, 10, &q, -1, &p, &out);
+    give_inputs(s, index, round, &q.u.replay);
+    bool ok = ask_in_turn(s, CONTROL_ROUND, 10, &q, &p, &out);
     if (ok) snprintf(s->compiled_by, sizeof s->compiled_by, "%s", p.compiled_by);
     session_case_free(&out);
     return ok ? p.seconds : -1;
 }
 
 void session_release(struct session *s) {
-    s->recorded = false;
+    s->recorded = s->drawn = false;
     unshare(s);
     problem_close(&s->problem);
 }

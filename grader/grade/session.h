@@ -19,6 +19,8 @@ struct session_options {
     const char *seed;
     unsigned workers;              /* threads of a launch; 0 = one for each core */
     const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
+    bool same_inputs; /* rounds after the first run on its inputs: to draw large ones takes longer than anything else */
+    int turn;         /* a file that several graders lock (flock) while they use the GPU; 0 = nobody else does */
     const struct ptxas *registers; /* what ptxas said; NULL = nothing, for a GPU */
     /* Where ptxas is still at work: called once the processes are starting; returns the same when it has finished. */
     const struct ptxas *(*finish)(void *user);
@@ -47,7 +49,7 @@ struct session *session_open(const struct exercise *ex, const struct build *b, c
                              struct err *e);
 void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out);
 /* On a real GPU, for measuring: records the case once; then each round draws fresh inputs (the same for the same seed,
- * index and round, whatever the submission), flushes L2 and runs the recording with its commands queued ahead. */
+ * index and round, whatever the submission; with `same_inputs` only the first does), flushes L2 and runs the recording with its commands queued ahead. */
 enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out);
 /* Seconds between the first command's start and the last one's end; 0 = nothing was launched, -1 = it failed. */
 double session_round(struct session *s, unsigned index, unsigned round);

@@ -26,6 +26,8 @@ struct session {
     uint64_t address[EX_ARGS];   /* of each argument's own buffer */
     struct control_reply record; /* what recording gave */
     bool recorded;
+    bool drawn; /* with same_inputs: `inputs` stand in the memory file */
+    struct control_replay inputs;
     struct tally tally;
     struct buf log;
     size_t printed;  /* bytes of the jail's output already in the log */

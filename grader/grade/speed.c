@@ -11,7 +11,6 @@
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/speed_gpu.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,21 +98,11 @@ static bool baseline(struct grading *g, struct times *t) {
     return ok;
 }
 
-static double written_bytes(const struct exercise *ex, const struct ex_case *c) {
-    double bytes = 0;
-    for (unsigned i = 0; i < ex->nargs; i++)
-        if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT)
-            bytes += (double)ex->args[i].count(c) * (double)ex_type_bytes(ex->args[i].type);
-    return bytes;
-}
-
 /* Least seconds that the device needs: the bytes that must move, the operations that must be done. One figure for a problem
- * and a device, which no version can beat: of what is written, as much as L2 leaves there need not reach DRAM (time_least_dram), so
- * that the bytes of the outputs count in part only. */
+ * and a device, which no version can beat: L2 is cold and full of other data, so that whatever is written pushes as much out. */
 static double roofline(const struct grading *g, const struct ex_case *c) {
     const struct gpu_device *d = g->o->device;
-    double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, written = fmin(bytes, written_bytes(g->ex, c));
-    double moving = time_least_dram(d, bytes - written, written) / d->dram_rate;
+    double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
     double working = g->ex->flops ? g->ex->flops(c) / (2.0 * d->fp32_lanes * d->sms * d->clock_hz) : 0;
     return moving > working ? moving : working;
 }

@@ -19,18 +19,18 @@ enum { TIMED_INDEX = 1000 }; /* of the timed case, for its random numbers: the s
 
 /* ---- two sessions side by side ---- */
 
-struct pair {
-    struct session *session[2];
-};
-
 static double run_one(void *user, unsigned which, unsigned round) {
-    struct pair *p = user;
-    return session_round(p->session[which], TIMED_INDEX, round);
+    struct session **pair = user;
+    return session_round(pair[which], TIMED_INDEX, round);
 }
 
 static struct session *open_session(const struct exercise *ex, const struct build *b, const struct grade_options *o,
-                                    struct err *e) {
-    struct session_options so = {.device = o->device, .seed = o->seed, .gpu = gpu_options_of(o->device)};
+                                    bool same_inputs, struct err *e) {
+    struct session_options so = {.device = o->device,
+                                 .seed = o->seed,
+                                 .gpu = gpu_options_of(o->device),
+                                 .same_inputs = same_inputs,
+                                 .turn = o->turn};
     return session_open(ex, b, &so, e);
 }
 
@@ -49,7 +49,7 @@ static uint64_t seed_number(const char *text) {
 }
 
 /* In a process of its own, where no submission can have changed anything. */
-static bool measure_ceiling(const struct grade_options *o, struct roofline *out, struct err *e) {
+bool speed_gpu_ceiling(const struct grade_options *o, struct roofline *out, struct err *e) {
     struct device_process_options po = {.device = o->device, .gpu = gpu_options_of(o->device), .alone = true};
     struct device_process *d = device_process_start(&po, e);
     struct control_request q = {.op = CONTROL_OPEN, .seconds = 60};
@@ -65,22 +65,35 @@ static bool measure_ceiling(const struct grade_options *o, struct roofline *out,
     return ok;
 }
 
+struct session *speed_gpu_open(const struct exercise *ex, const struct build *b, const struct grade_options *o,
+                               bool same_inputs, struct err *e) {
+    struct session *s = open_session(ex, b, o, same_inputs, e);
+    if (s && prepare(s, ex, e)) return s;
+    speed_gpu_close(s);
+    return NULL;
+}
+
+void speed_gpu_close(struct session *s) {
+    if (s) session_release(s);
+    session_close(s);
+}
+
+bool speed_gpu_pairs(struct session *first, struct session *second, const struct grade_options *o,
+                     struct measure_options *mo, struct measurement *m, struct err *e) {
+    struct session *pair[2] = {first, second};
+    mo->boundary = SCORE_FULL_SPEED, mo->seed = seed_number(o->seed), mo->nvml = nvml_open();
+    measure_pairs(run_one, pair, mo, m);
+    nvml_close(mo->nvml);
+    return m->ok || err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
+}
+
 bool speed_gpu_compare(const struct exercise *ex, const struct build *first, const struct build *second,
-                       const struct grade_options *o, double seconds, struct measurement *m, struct roofline *ceiling,
-                       struct err *e) {
-    struct pair p = {{open_session(ex, first, o, e), open_session(ex, second, o, e)}};
-    bool ok = p.session[0] && p.session[1] && prepare(p.session[0], ex, e) && prepare(p.session[1], ex, e);
-    struct nvml *nvml = nvml_open();
-    struct measure_options mo = {
-        .seconds = seconds, .boundary = SCORE_FULL_SPEED, .seed = seed_number(o->seed), .nvml = nvml};
+                       const struct grade_options *o, double seconds, struct measurement *m, struct err *e) {
+    struct measure_options mo = {.seconds = seconds};
+    struct session *a = speed_gpu_open(ex, first, o, false, e), *b = a ? speed_gpu_open(ex, second, o, false, e) : NULL;
     *m = (struct measurement){0};
-    if (ok) measure_pairs(run_one, &p, &mo, m);
-    if (ok && !m->ok) ok = err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
-    for (unsigned i = 0; i < 2; i++)
-        if (p.session[i]) session_release(p.session[i]);
-    for (unsigned i = 0; i < 2; i++) session_close(p.session[i]);
-    if (ok && ceiling) ok = measure_ceiling(o, ceiling, e);
-    nvml_close(nvml);
+    bool ok = a && b && speed_gpu_pairs(a, b, o, &mo, m, e);
+    speed_gpu_close(a), speed_gpu_close(b);
     return ok;
 }
 
@@ -103,7 +116,7 @@ static bool check_there(struct grading *g) {
     struct session *simulated = g->session;
     struct case_plan plan = grade_plan_correctness;
     plan.rounds = 1, plan.sanitize = false, plan.seconds = 20;
-    g->session = open_session(g->ex, &g->build, g->o, &e);
+    g->session = open_session(g->ex, &g->build, g->o, false, &e);
     bool ok = g->session;
     for (unsigned i = 0; ok && i < g->ex->ncases; i++)
         ok = check_case(g, &g->ex->cases[i], plan, " (on the GPU)", NULL) == V_AC;
@@ -147,7 +160,7 @@ static void against_naive(struct grading *g) {
     struct err e = {0};
     if (!g->ex->baseline) return;
     if (speed_gpu_build(g->ex, g->ex->baseline, &naive, &e) &&
-        speed_gpu_compare(g->ex, &naive, &g->build, g->o, baseline_seconds, &m, NULL, &e))
+        speed_gpu_compare(g->ex, &naive, &g->build, g->o, baseline_seconds, &m, &e))
         g->r->speed.vs_baseline = m.ratio, g->r->speed.baseline_us = m.first * 1e6;
     if (g->r->speed.vs_baseline > 0) g->r->speed.gain = g->r->speed.vs_baseline / g->r->speed.vs_solution;
     build_free(&naive);
@@ -160,8 +173,10 @@ bool speed_gpu_run(struct grading *g) {
     struct err e = {0};
     if (g->o->progress) g->o->progress(g->o->user, "measuring");
     if (!check_there(g)) return false;
+    if (g->o->check_only) return true;
     bool ok = speed_gpu_build(g->ex, NULL, &answer, &e) &&
-              speed_gpu_compare(g->ex, &answer, &g->build, g->o, pair_seconds, &m, &ceiling, &e);
+              speed_gpu_compare(g->ex, &answer, &g->build, g->o, pair_seconds, &m, &e) &&
+              speed_gpu_ceiling(g->o, &ceiling, &e);
     if (ok) fill_in(g, &m, &ceiling), against_naive(g);
     else g->r->speed.note = keep(g, e.text);
     g->unstable = ok && m.unclear;

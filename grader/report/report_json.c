@@ -66,6 +66,7 @@ static json_t *speed(const struct result *r) {
     json_t *o = json_object();
     json_object_set_new(o, "kind", text(s->kind));
     json_object_set_new(o, "student_us", json_real(s->student_us));
+    json_object_set_new(o, "interval_us", json_pack("[f,f]", s->low_us, s->high_us));
     json_object_set_new(o, "solution_us", json_real(s->solution_us));
     json_object_set_new(o, "baseline_us", json_real(s->baseline_us));
     json_object_set_new(o, "vs_solution", json_real(s->vs_solution));

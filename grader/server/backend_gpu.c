@@ -284,7 +284,7 @@ static void describe(struct backend_gpu *g) {
         const struct gpu_device *d = device_at(k);
         double far = 10 * abs((int)(d->cc_major * 10 + d->cc_minor) - (int)(i->cc_major * 10 + i->cc_minor)) +
                      abs((int)d->sms - (int)i->sms) / 100.0;
-        if (!strcmp(d->full_name, i->name)) far = -1;
+        if (strcasestr(i->name, d->name)) far = -1; /* "NVIDIA H100 80GB HBM3" is the row h100 */
         if (far < least) least = far, best = d;
     }
     g->row = *best;

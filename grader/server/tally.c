@@ -42,6 +42,10 @@ static struct tally_line *find_line(struct tally *t, const char *file, uint32_t 
     return &t->lines[t->nlines - 1];
 }
 
+/* Of a launch behind another one, so much of the overhead is over before that one ends: on an H100 an empty kernel takes 3.0 us, each
+ * further one 2.15. */
+static const double launch_overlap = 0.28;
+
 static void add_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     struct sim_launch s = {.kernel = l->launch->kernel,
                            .dynamic_shared = l->launch->dynamic_shared,
@@ -53,7 +57,9 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     struct time_estimate e = {0};
     if (l->result->estimate.seconds > 0) e = l->result->estimate;
     else time_model(d, &s, &l->result->sim, &e);
-    t->seconds += e.seconds, t->low += e.low, t->high += e.high;
+    double behind = t->launches ? launch_overlap * d->launch_seconds : 0;
+    if (behind > e.low / 2) behind = e.low / 2;
+    t->seconds += e.seconds - behind, t->low += e.low - behind, t->high += e.high - behind;
     t->waits |= e.waits;
     if (e.seconds <= t->longest) return;
     t->longest = e.seconds;

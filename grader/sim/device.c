@@ -63,6 +63,7 @@ static const char *source_text(char letter) {
     case 'K': return "measured: caps-tum/mt4g";
     case 'M': return "measured: markdewing/AI_kernels";
     case 'B': return "measured: benchmarks listed in docs/time-model.md, Atomics";
+    case 'H': return "measured: grader/tests/timing/micro-*.tsv";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: that of another device of the architecture";
     default: return "assumed, no figure was found";

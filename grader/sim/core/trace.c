@@ -59,8 +59,8 @@ static u32 atomic_passes(const struct mem_desc *d, const u64 *ea, u32 mask) {
 static u32 add_line(u64 *line, u32 n, u64 sector) {
     u64 number = sector >> 2, bit = 1ull << (sector & 3);
     for (u32 i = n; i-- > 0;)
-        if (line[i] >> 4 == number) return line[i] |= bit, n;
-    line[n] = number << 4 | bit;
+        if (line[i] >> 8 == number) return line[i] |= bit, n;
+    line[n] = number << 8 | bit;
     return n + 1;
 }
 
@@ -70,6 +70,20 @@ static u32 lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
         if (mask >> l & 1)
             for (u64 s = ea[l] >> 5; s <= (ea[l] + span - 1) >> 5; s++) n = add_line(line, n, s);
     return n;
+}
+
+/* Of a store: which sectors it does not cover to the last byte. */
+static void mark_parts(const u64 *ea, u32 mask, u32 span, u64 *line, u32 n) {
+    u32 covered[64][4] = {0};
+    for (u32 l = 0; l < 32; l++)
+        for (u64 at = ea[l]; mask >> l & 1 && at < ea[l] + span; at++) {
+            u32 i = 0;
+            while (i + 1 < n && line[i] >> 8 != at >> 7) i++;
+            covered[i][at >> 5 & 3] |= 1u << (at & 31);
+        }
+    for (u32 i = 0; i < n; i++)
+        for (u32 k = 0; k < 4; k++)
+            if (covered[i][k] && covered[i][k] != ~0u) line[i] |= 16ull << k;
 }
 
 static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
@@ -114,6 +128,7 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
     if (space == SPACE_GLOBAL && atomic) n = targets(ea, mask, entry, &passes);
     else if (space == SPACE_GLOBAL) {
         n = lines(ea, mask, span, entry);
+        if (d->verb == MEM_STORE) mark_parts(ea, mask, span, entry, n);
         passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
     } else if (space == SPACE_SHARED) passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
     else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];

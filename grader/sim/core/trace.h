@@ -3,7 +3,8 @@
  * Each warp of a traced block has a stream of 64-bit words. A segment word says that a segment of the code begins; the
  * accesses that it makes follow, each a header and `entries` words:
  *
- *   global, constant, generic   one word for each 128-byte line: line number << 4 | mask of its 32-byte sectors
+ *   global, constant, generic   one word for each 128-byte line: line number << 8 | mask of its 32-byte sectors that a store
+ *                               writes in part << 4 | mask of all that are touched
  *   global atomics              one word for each address: count << 56 | address
  *   shared, local               none: the header says all */
 #pragma once

@@ -13,7 +13,8 @@
 #include "grader/sim/core/core.h"
 #include "grader/sim/timing/timing.h"
 
-enum unit { UNIT_NONE, UNIT_ALU, UNIT_IMAD, UNIT_FMA, UNIT_FP64, UNIT_XU, UNIT_LSU, UNIT_CTRL, UNIT_COUNT };
+/* ADD: additions of 32 bits, which ptxas gives to ALU and IMAD in turns. */
+enum unit { UNIT_NONE, UNIT_ALU, UNIT_ADD, UNIT_IMAD, UNIT_FMA, UNIT_FP64, UNIT_XU, UNIT_LSU, UNIT_CTRL, UNIT_COUNT };
 
 struct lowered {
     u8 unit, count, special; /* machine instructions; how many use the special-function unit as well */
@@ -61,8 +62,9 @@ struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32
 
 /* ---- traffic ---- */
 
-static inline u64 line_number(u64 word) { return word >> 4; }
+static inline u64 line_number(u64 word) { return word >> 8; }
 static inline u32 line_sectors(u64 word) { return word & 15; }
+static inline u32 line_parts(u64 word) { return word >> 4 & 15; } /* sectors that a store writes in part */
 
 /* The sectors that a block has touched, by line and verb. */
 struct touched {
@@ -72,6 +74,8 @@ struct touched {
 };
 /* Those of `sectors` that the block had not touched before: read, or written before (a read finds them in L2). */
 u32 time_touched_add(struct touched *t, u64 line, bool write, u32 sectors);
+/* Those that the block has touched so far. */
+u32 time_touched_get(const struct touched *t, u64 line);
 void time_touched_clear(struct touched *t);
 void time_touched_free(struct touched *t);
 
@@ -87,6 +91,7 @@ struct traffic {
     u32 nbuffers;
     double sample_sectors, wave_sectors; /* touched by one block; by all that are resident at one time */
     double dram_bytes;                   /* of the launch, modelled */
+    double evicted; /* DRAM traffic of what L2 held before, which reads push out, as a part of what they read */
 };
 
 struct placement {

@@ -16,6 +16,13 @@ struct target {       /* a word that atomics update, or a slice of L2 that does 
     double free, busy;
 };
 
+/* Lines that a store of the warp wrote in part; open: few enough for the next one to fill them up. */
+struct stored {
+    u64 line[6];
+    u8 n;
+    bool open;
+};
+
 struct rwarp {
     const struct trace_warp *stream;
     u32 at;
@@ -24,8 +31,9 @@ struct rwarp {
     double time, issued;
     double spills; /* accesses to spilled registers, owed: below 1 */
     double *ready;
-    u8 *why;    /* by register: whom a reader waits for */
-    u32 *event; /* by step: where its access stands in the stream, + 1; 0 = none */
+    u8 *why;                   /* by register: whom a reader waits for */
+    u32 *event;                /* by step: where its access stands in the stream, + 1; 0 = none */
+    struct stored before, now; /* its last store, and the one at hand */
     bool running, parked;
     bool ticket; /* its unit is reserved: only the issue slot is missing */
 };
@@ -45,12 +53,16 @@ struct machine {
     u32 *heap, nheap;
     double issue[SCHEDULERS], unit[UNIT_COUNT][SCHEDULERS], interval[UNIT_COUNT];
     double lsu, l1, l2, dram;
+    double dram_load, dram_noted; /* of late: part of the time; when that was last noted */
     double busy[R_COUNT], stalls[STALL_COUNT];
     double l2_cycles, dram_cycles; /* of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared;
     struct cache l1_lines, l2_lines;
     bool l2_limited, local_spills;
-    double *debt; /* DRAM sectors owed, by buffer and verb */
+    double local_dram; /* part of local memory's sectors that L2 cannot hold */
+    double dispatch;   /* when the next block can start */
+    double barrier;    /* when the unit that counts arrivals is free */
+    double *debt;      /* DRAM sectors owed, by buffer and verb */
     struct target *targets;
     u32 target_slots;
     double hits, sectors, l2_hits, l2_sectors;
@@ -63,8 +75,7 @@ static inline double max2(double a, double b) { return a > b ? a : b; }
 static inline bool off(const struct machine *m, unsigned bit) { return m->in->without & bit; }
 
 /* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then waits for. */
-double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
-                          u8 *why);
+double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct step *s, u8 *why);
 /* An access of a warp to a register that ptxas spills; no reader is known to wait. Returns when the next
  * instruction can follow. */
 double time_memory_spill(struct machine *m, double t);
@@ -72,10 +83,14 @@ double time_memory_spill(struct machine *m, double t);
  * are through, and when L2 has them. */
 double time_memory_l1(struct machine *m, double t, double passes, enum resource r);
 double time_memory_l2(struct machine *m, double t, double sectors);
+/* A line's sectors, of which the block touches `first` for the first time: where they are in DRAM, `cost` sectors move, and the
+ * data are there when this says; else at `t`. */
+double time_memory_far(struct machine *m, u64 line, u32 sectors, u32 first, double cost, double t);
 
 /* replay_atomics.c: the same for atomics; when those before one are done; when all are; what they keep busy. */
 void time_atomic_open(struct machine *m, const struct sim_trace *t);
-double time_atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why);
+double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, double t, const struct mem_desc *d,
+                          u8 *why);
 double time_atomic_backlog(struct machine *m, const u64 *p);
 double time_atomic_drained(const struct machine *m, double end);
 void time_atomic_busy(struct machine *m);

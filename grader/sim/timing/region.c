@@ -64,6 +64,7 @@ static void memory_refs(struct regions *r, struct step *s, const struct mem_desc
 static u16 plain_latency(const struct gpu_device *d, u8 unit) {
     switch ((enum unit)unit) {
     case UNIT_ALU:
+    case UNIT_ADD:
     case UNIT_FMA: return (u16)d->lat_alu;
     case UNIT_IMAD: return (u16)(d->lat_alu + 1);
     case UNIT_FP64: return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);

@@ -10,13 +10,15 @@
 
 #include <stdlib.h>
 
-static const double other_sector = 0.25; /* clocks of L2 */
+/* Clocks of L2, before compute capability 9.0: an H100 shows none. */
+static const double other_sector = 0.25;
 /* Of L2 bandwidth, in sectors: an atomic reads, changes and writes one. */
 static const double l2_sectors = 3.5;
 /* Bytes of neighbouring addresses that one slice holds. */
 enum { SLICE_SHIFT = 9 };
 
 static u64 word_of(u64 entry) { return entry & ((1ull << 56) - 1); }
+static u64 sector_key(u64 address) { return address | 31; } /* never 0 */
 static u64 slice_key(u64 address) { return SLICE_KEY | address >> SLICE_SHIFT; }
 
 static struct target *find(struct machine *m, u64 key) {
@@ -42,7 +44,9 @@ static u64 each_entry(struct machine *m, const struct sim_trace *t) {
                 if (!trace_is_access(h)) continue;
                 bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
                 for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
-                    if (m) note(m, word_of(s->words[i + k]), b), note(m, slice_key(word_of(s->words[i + k])), b);
+                    if (m)
+                        note(m, sector_key(word_of(s->words[i + k])), b),
+                            note(m, slice_key(word_of(s->words[i + k])), b);
                 i += trace_entries(h);
             }
         }
@@ -72,33 +76,38 @@ static double occupy(struct machine *m, u64 key, double at, double cycles) {
     return t->free;
 }
 
-/* Lanes that want each word of the sector of p[k]; notes in `seen` which entries those are. Returns when all
- * words are done; *most: lanes of the most wanted. */
-static double update_words(struct machine *m, const u64 *p, u32 k, double at, double update, u64 *seen, double *most) {
-    double done = at;
-    *most = 0;
+/* Most lanes that want one word of the sector of p[k]; notes in `seen` which entries are of that sector. */
+static double most_wanted(const u64 *p, u32 k, u64 *seen) {
+    double most = 0;
     for (u32 j = k; j <= trace_entries(*p); j++) {
         if (word_of(p[j]) >> 5 != word_of(p[k]) >> 5) continue;
-        double lanes = (double)(p[j] >> 56);
         *seen |= 1ull << (j - 1);
-        *most = max2(*most, lanes);
-        done = max2(done, occupy(m, word_of(p[j]), at, lanes * update));
+        most = max2(most, (double)(p[j] >> 56));
     }
-    return done;
+    return most;
 }
 
-double time_atomic_access(struct machine *m, const u64 *p, double t, const struct mem_desc *d, u8 *why) {
+/* What the slice does not have comes from DRAM, 64 bytes, and goes there again. */
+static double come(struct machine *m, struct rblock *b, u64 word, double t) {
+    u64 line = word >> 7;
+    u32 sector = 1u << (word >> 5 & 3), first = time_touched_add(&b->touched, line, true, sector);
+    return time_memory_far(m, line, sector, first, 4, t);
+}
+
+double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, double t, const struct mem_desc *d,
+                          u8 *why) {
     double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2, clock = m->d->clock_hz / m->d->atomic_rate;
     bool floats = d->type == PTX_F32 || d->type == PTX_F64;
-    double update = floats ? m->d->clock_hz / m->d->atomic_float_rate : clock, most;
+    double update = floats ? m->d->clock_hz / m->d->atomic_float_rate : clock;
     u64 seen = 0;
     for (u32 k = 1, n = trace_entries(*p); k <= n; k++) {
         if (seen >> (k - 1) & 1) continue;
-        double at = time_memory_l2(m, start, l2_sectors), done = update_words(m, p, k, at, update, &seen, &most);
+        double most = most_wanted(p, k, &seen), at = come(m, b, word_of(p[k]), time_memory_l2(m, start, l2_sectors)),
+               done = occupy(m, sector_key(word_of(p[k])), at, most * update);
         struct target *slice = find(m, slice_key(word_of(p[k])));
         u64 sector = word_of(p[k]) >> 5;
         bool other = slice->sector && slice->sector != sector;
-        double passes = most * update + (other ? other_sector * clock : 0);
+        double passes = (most + (other && m->d->cc_major < 9 ? other_sector : 0)) * clock;
         slice->sector = sector;
         ready = max2(ready, max2(done, occupy(m, slice->key, at, passes)) + m->lat_l2);
     }
@@ -108,7 +117,7 @@ double time_atomic_access(struct machine *m, const u64 *p, double t, const struc
 
 double time_atomic_backlog(struct machine *m, const u64 *p) {
     u64 word = word_of(p[1]);
-    return max2(find(m, word)->free, find(m, slice_key(word))->free);
+    return max2(find(m, sector_key(word))->free, find(m, slice_key(word))->free);
 }
 
 double time_atomic_drained(const struct machine *m, double end) {

@@ -12,19 +12,20 @@ static double carve_out(const struct gpu_device *d, double shared) {
     return shared;
 }
 
+/* What streams reach is less than what the memory gives: requests wait (replay_memory.c, under load). */
+static const double dram_peak = 1.02;
+
 static void open_rates(struct machine *m) {
     const struct gpu_device *d = m->d;
     const struct replay_input *in = m->in;
-    double lanes[UNIT_COUNT] = {[UNIT_ALU] = d->int_lanes,
-                                [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
-                                [UNIT_FMA] = d->fp32_lanes,
-                                [UNIT_FP64] = d->fp64_lanes,
-                                [UNIT_XU] = d->sfu_lanes};
+    double lanes[UNIT_COUNT] = {
+        [UNIT_ALU] = d->int_lanes,  [UNIT_ADD] = d->int_lanes,   [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
+        [UNIT_FMA] = d->fp32_lanes, [UNIT_FP64] = d->fp64_lanes, [UNIT_XU] = d->sfu_lanes};
     for (u32 u = 0; u < UNIT_COUNT; u++) m->interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS) : 1;
     double per_sector = 32 * in->active_sms * d->clock_hz;
     m->l2_cycles =
         off(m, TERM_BIT(L2)) ? 0 : max2(per_sector / d->l2_rate, 0.5); /* an SM's own link: 64 bytes a clock */
-    m->dram_cycles = off(m, TERM_BIT(DRAM)) ? 0 : per_sector / d->dram_rate;
+    m->dram_cycles = off(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak * d->dram_rate);
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram, m->lat_shared = d->lat_shared;
 }
 
@@ -34,6 +35,8 @@ static void open_caches(struct machine *m) {
     double l1 = m->d->l1_bytes - carve_out(m->d, shared), local = (double)in->local_bytes * in->threads * in->resident;
     time_cache_open(&m->l1_lines, max2(l1, 8192));
     m->local_spills = local > l1;
+    double resident = local * in->active_sms, held = 0.8 * (double)m->d->l2_bytes;
+    m->local_dram = resident > held ? 1 - held / resident : 0;
     double l2 = (double)m->d->l2_bytes / 32 * 0.8, all = in->traffic->wave_sectors;
     m->l2_limited = all > l2;
     /* The SM's blocks see the part of L2 that their part of the footprint would hold. */

@@ -2,6 +2,7 @@
  * part of L2 and DRAM bandwidth. Atomics in global memory: replay_atomics.c. */
 #include "grader/sim/timing/machine.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* One line of four sectors or one of one sector takes the same slot of an L2 slice: 64 bytes at least. */
@@ -17,12 +18,40 @@ double time_memory_l2(struct machine *m, double t, double sectors) {
     return m->l2 - cost;
 }
 
+static const double under_load = 0.4, most_waits = 4;
+
+/* How busy DRAM has been of late. */
+static const double window = 2000; /* cycles */
+
+static void note_load(struct machine *m, double t, double cost) {
+    double passed = t > m->dram_noted ? t - m->dram_noted : 0, keep = exp(-passed / window);
+    m->dram_load = m->dram_load * keep + cost / window;
+    m->dram_noted = max2(m->dram_noted, t);
+}
+
 static double dram_transfer(struct machine *m, double t, double sectors) {
-    double cost = max2(sectors, l2_least_sectors) * m->dram_cycles;
+    double cost = sectors * m->dram_cycles;
+    note_load(m, t, cost);
     m->dram = max2(m->dram, t) + cost;
     m->busy[R_DRAM] += cost;
     return m->dram - cost;
 }
+
+/* Under load a request waits longer than for those before it at this SM's share: channels are not loaded alike. Streams of 1 to 64
+ * warps an SM on an H100 give latency / (1 - load), or less where reads are long and no writes come between. */
+static double dram_latency(const struct machine *m) {
+    double load = m->dram_load < 0.9 ? m->dram_load : 0.9, waits = load / (1 - load);
+    return m->lat_dram * (1 + under_load * (waits < most_waits ? waits : most_waits));
+}
+
+/* From when L2 misses it; the queue before it is a part of the time under load. */
+static double dram_arrival(struct machine *m, double t, double sectors) {
+    double latency = dram_latency(m);
+    return max2(dram_transfer(m, t, sectors) + m->lat_dram, t + latency);
+}
+
+/* DRAM gives 64 bytes at a time: sectors of one half of a line come together. Counted in sectors. */
+static double fetched(u32 sectors) { return 2.0 * (!!(sectors & 3) + !!(sectors & 12)); }
 
 /* Do the sectors come from (go to) DRAM? `first`: those that the block touches for the first time. */
 static bool in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
@@ -42,6 +71,11 @@ static bool in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 ver
     return !line || (sectors & ~line->sectors);
 }
 
+double time_memory_far(struct machine *m, u64 line, u32 sectors, u32 first, double cost, double t) {
+    if (!in_dram(m, line << 8, sectors, first, 1)) return t;
+    return dram_arrival(m, t, cost);
+}
+
 static void note_l2(struct machine *m, u64 line, u32 sectors) {
     if (!m->l2_limited) return;
     struct cache_line *l = time_cache_find(&m->l2_lines, line);
@@ -59,11 +93,16 @@ static u64 own_line(const struct machine *m, u64 word, u32 copy) {
     return line_number(word) + (common ? 0 : (u64)copy << 44);
 }
 
+/* What must come for them: nothing where their neighbour brought them along; and what that pushes out. */
+static double come(const struct machine *m, u32 missing, u32 before) {
+    return fetched(missing & ~before & ~(before << 1 & 10) & ~(before >> 1 & 5)) * (1 + m->in->traffic->evicted);
+}
+
 static double load_line(struct machine *m, struct rblock *b, u64 word, double t, bool cached, u8 *why) {
     u64 line = own_line(m, word, b->copy);
     u32 sectors = line_sectors(word);
     struct cache_line *l = cached ? time_cache_find(&m->l1_lines, line) : NULL;
-    u32 missing = l ? sectors & ~(u32)l->sectors : sectors,
+    u32 missing = l ? sectors & ~(u32)l->sectors : sectors, before = time_touched_get(&b->touched, line_number(word)),
         first = time_touched_add(&b->touched, line_number(word), false, sectors);
     m->sectors += __builtin_popcount(sectors);
     m->hits += __builtin_popcount(sectors & ~missing);
@@ -76,7 +115,7 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
     bool far = in_dram(m, word, missing, first, 0);
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
-    if (far) ready = dram_transfer(m, start, n) + m->lat_dram;
+    if (far) ready = dram_arrival(m, start, come(m, missing, before));
     else m->l2_hits += n;
     if (*why < (far ? STALL_DRAM : STALL_L2)) *why = far ? STALL_DRAM : STALL_L2;
     note_l2(m, line, missing);
@@ -85,15 +124,48 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
     return ready;
 }
 
+/* Sectors that a store covers only in part cost L2 more: its slot of a line, and a little for each of them. By what 4 M stores of 4
+ * bytes and structures of 3 to 16 floats take on an H100 (docs/time-model.md, Stores). Stores of a warp that follow on each other
+ * fill the same lines up in L1 where those are few. */
+static const double part_line = 2.8, part_sector = 1.1;
+enum { FEW_LINES = 6 };
+
+static void begin_store(struct rwarp *w, u32 lines) {
+    w->before = w->now;
+    w->now = (struct stored){.n = 0, .open = lines <= FEW_LINES};
+}
+
+/* What the line costs L2, in sectors. */
+static double stored(struct rwarp *w, u64 word) {
+    u64 line = line_number(word);
+    u32 sectors = line_sectors(word), parts = line_parts(word);
+    for (u32 i = 0; i < w->before.n; i++)
+        if (w->before.line[i] == line && w->now.open && w->now.n < FEW_LINES) return w->now.line[w->now.n++] = line, 0;
+    if (parts && w->now.open && w->now.n < FEW_LINES) w->now.line[w->now.n++] = line;
+    double whole = __builtin_popcount(sectors & ~parts), part = __builtin_popcount(parts);
+    return part > 0 ? whole + part_line + part_sector * part : whole;
+}
+
+/* DRAM turns round between reads and writes: H100, 512 MiB: reads 3.2 TB/s with what they push out, copies 3.0. */
+static const double write_cost = 1.1;
+
+/* What goes to DRAM for sectors that are first written: 64 bytes at least, and the rest of a sector, or of 64 bytes, must be
+ * fetched where only a part of it is written and nothing of it had been there. */
+static double written(u32 first, u32 parts) {
+    double n = __builtin_popcount(first);
+    return max2(n, 2) + (parts == first ? fetched(parts) / (n > 2 ? 2 : 1) : 0);
+}
+
 /* Writes go through to L2, and the written sectors leave L1. */
-static void store_line(struct machine *m, struct rblock *b, u64 word, double t) {
+static void store_line(struct machine *m, struct rblock *b, struct rwarp *w, u64 word, double t) {
     u64 line = own_line(m, word, b->copy);
-    u32 sectors = line_sectors(word), n = (u32)__builtin_popcount(sectors);
-    double start = time_memory_l2(m, t, n);
+    u32 sectors = line_sectors(word), parts = line_parts(word),
+        before = time_touched_get(&b->touched, line_number(word));
+    double start = time_memory_l2(m, t, stored(w, word));
     struct cache_line *l = time_cache_find(&m->l1_lines, line);
     if (l) l->sectors &= (u8)~sectors;
-    if (in_dram(m, word, sectors, time_touched_add(&b->touched, line_number(word), true, sectors), 1))
-        dram_transfer(m, start, n);
+    u32 first = time_touched_add(&b->touched, line_number(word), true, sectors);
+    if (in_dram(m, word, sectors, first, 1)) dram_transfer(m, start, write_cost * written(first, parts & ~before));
     note_l2(m, line, sectors);
 }
 
@@ -127,15 +199,16 @@ double time_memory_l1(struct machine *m, double t, double passes, enum resource 
     return m->l1;
 }
 
-static double access_global(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct mem_desc *d,
+static double access_global(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct mem_desc *d,
                             u8 *why) {
     u64 h = *p;
     double at = time_memory_l1(m, t, l1_passes(m, p), R_L1), ready = at + m->lat_l1;
     bool cached = !off(m, TERM_BIT(CACHE)) && !d->strong && d->cache_op != 'g';
     struct rblock *b = &m->blocks[w->slot];
+    if (trace_verb(h) == MEM_STORE) begin_store(w, trace_entries(h));
     for (u32 k = 1; k <= trace_entries(h); k++) {
         if (trace_verb(h) == MEM_LOAD) ready = max2(ready, load_line(m, b, p[k], at, cached, why));
-        else store_line(m, b, p[k], at);
+        else store_line(m, b, w, p[k], at);
     }
     return ready;
 }
@@ -144,6 +217,17 @@ static double access_global(struct machine *m, const struct rwarp *w, const u64 
  * addresses: 289 G additions a second on 20 SMs of 1.57 GHz (docs/time-model.md, sources of the atomics). */
 static const double increment_cycles = 3.5;
 
+/* Integer atomics of 32 bits are done in place; those of floats, and of 64 bits but for exchanges, are a loop of load and
+ * compare-and-swap (ptxas), in which one lane a word gets through each time. */
+static bool is_loop(const struct mem_desc *d) {
+    bool swap = d->atom == ATOM_EXCH || d->atom == ATOM_CAS;
+    return !swap && (d->width == 8 || d->type == PTX_F32 || d->type == PTX_F64);
+}
+
+/* Lanes that are left try again: n, n - 1, … of them, each swap so many passes, and three for the rest of the loop. Measured on an
+ * H100: 32 lanes on one word, 1452 cycles for floats, 986 for 64 bits; on 1024 words, 30. */
+static double swap_passes(double n, unsigned width) { return (width == 8 ? 1.7 : 2.6) * n * (n + 1) / 2 + 3 * n; }
+
 static double shared_passes(const struct machine *m, u64 h, const struct mem_desc *d) {
     double passes = trace_wavefronts(h);
     bool atomic = trace_verb(h) >= MEM_ATOM;
@@ -151,15 +235,13 @@ static double shared_passes(const struct machine *m, u64 h, const struct mem_des
     if (atomic && d->increment) return max2(passes, increment_cycles);
     /* The first of merged accesses has the passes of the wide one. */
     if (off(m, TERM_BIT(MERGING)) && d->merge > MERGED_AWAY) passes = passes * d->width / d->merge;
-    /* Integer atomics are done in place; floating-point ones are a loop that locks the word (ptxas). */
-    if (atomic && (d->type == PTX_F32 || d->type == PTX_F64)) return 4 * passes;
+    if (atomic && is_loop(d)) return swap_passes(passes, d->width);
     return max2(passes, 1);
 }
 
 static double access_shared(struct machine *m, u64 h, double t, const struct mem_desc *d, u8 *why) {
     double passes = shared_passes(m, h, d), at = time_memory_l1(m, t, passes, R_SHARED), ready = at + m->lat_shared;
-    bool loop = trace_verb(h) >= MEM_ATOM && (d->type == PTX_F32 || d->type == PTX_F64);
-    if (loop) ready += 2 * m->lat_shared * trace_wavefronts(h);
+    if (trace_verb(h) >= MEM_ATOM && is_loop(d)) ready += 2 * m->lat_shared * trace_wavefronts(h);
     *why = STALL_SHARED;
     return ready;
 }
@@ -168,7 +250,10 @@ static double access_local(struct machine *m, u64 h, double t, u8 *why) {
     double sectors = trace_wavefronts(h), at = time_memory_l1(m, t, max2(1, sectors / 4), R_L1);
     *why = STALL_L1;
     if (!m->local_spills && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
-    double start = time_memory_l2(m, at, sectors); /* write-through; too much for L1 to hold */
+    /* Write-through; too much for L1 to hold. Lanes at different elements write a word of a sector each. */
+    bool parts = trace_verb(h) == MEM_STORE && sectors * 8 > trace_lanes(h) * 1.5 && sectors > 4;
+    double start = time_memory_l2(m, at, parts ? sectors * (part_line + part_sector) : sectors);
+    dram_transfer(m, start, sectors * m->local_dram);
     *why = STALL_L2;
     return start + m->lat_l2;
 }
@@ -177,12 +262,11 @@ static double access_local(struct machine *m, u64 h, double t, u8 *why) {
 double time_memory_spill(struct machine *m, double t) {
     double at = time_memory_l1(m, t, 1, R_L1);
     if (!m->local_spills) return max2(t, m->l1 - l1_queue);
-    time_memory_l2(m, at, 4);
-    return max2(t, m->l2 - l2_queue);
+    dram_transfer(m, time_memory_l2(m, at, 4), 4 * m->local_dram);
+    return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
-double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p, double t, const struct step *s,
-                          u8 *why) {
+double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct step *s, u8 *why) {
     const struct mem_desc *d = &m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux];
     switch (trace_space(*p)) {
     case SPACE_SHARED: return access_shared(m, *p, t, d, why);
@@ -190,5 +274,6 @@ double time_memory_access(struct machine *m, const struct rwarp *w, const u64 *p
     case SPACE_CONST: *why = STALL_L1; return time_memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
     default: break;
     }
-    return trace_verb(*p) >= MEM_ATOM ? time_atomic_access(m, p, t, d, why) : access_global(m, w, p, t, d, why);
+    return trace_verb(*p) >= MEM_ATOM ? time_atomic_access(m, &m->blocks[w->slot], p, t, d, why)
+                                      : access_global(m, w, p, t, d, why);
 }

@@ -54,9 +54,6 @@ struct time_options {
 bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
                  struct time_estimate *t);
 
-/* Bytes that reach or leave DRAM at the very least where a launch has to read and to write so many, with a cold L2. */
-double time_least_dram(const struct gpu_device *d, double read, double written);
-
 /* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces. */
 struct time_cost {
     unsigned launches;

@@ -57,6 +57,8 @@ u32 time_touched_add(struct touched *t, u64 line, bool write, u32 sectors) {
     return write ? first : first & ~get(t, line, WRITE);
 }
 
+u32 time_touched_get(const struct touched *t, u64 line) { return get(t, line, READ) | get(t, line, WRITE); }
+
 void time_touched_clear(struct touched *t) {
     if (!t->n) return;
     memset(t->key, 0, t->slots * sizeof *t->key);
@@ -160,17 +162,18 @@ static void set_sharing(struct traffic *t, const struct touched *sets, const str
         }
 }
 
-/* Of what is written, the share that reaches DRAM where a launch touches `whole` of L2's room. What is written stays there
- * until its place is needed. */
-static double spilled(double whole, double l2) { return whole > l2 ? 1 - 0.5 * l2 / whole : 0.5 * whole / l2; }
-
-double time_least_dram(const struct gpu_device *d, double read, double written) {
-    return read + written * spilled(read + written, useful_l2 * (double)d->l2_bytes);
+/* Reads push out what the flush wrote, too: a third of what comes in, until 0.44 of L2 is written back; as much as the launch
+ * writes itself has been counted. Measured on an H100: reads of 8 to 512 MiB (docs/time-model.md, DRAM). */
+static void set_evicted(struct traffic *t, const double moved[2], double l2) {
+    double out = (moved[READ] + moved[WRITE]) / 3, most = 0.44 * l2;
+    out = (out < most ? out : most) - moved[WRITE];
+    t->evicted = out > 0 && moved[READ] > 0 ? out / moved[READ] : 0;
+    t->dram_bytes += out > 0 ? 32 * out : 0;
 }
 
 static void set_dram(struct traffic *t, const struct placement *p, const struct gpu_device *d, bool warm) {
     double l2 = useful_l2 * (double)d->l2_bytes / 32, wave = 0, whole = 0, blocks = (double)p->nblocks,
-           resident = p->resident;
+           resident = p->resident, moved[2] = {0};
     for (u32 i = 0; i < t->nbuffers; i++) {
         const struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
@@ -180,8 +183,10 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
         }
     }
     t->wave_sectors = wave;
-    /* Data that is there already need not come. */
-    double spill = spilled(whole, l2), miss = warm ? (whole > l2 ? 1 : 0) : 1;
+    /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need not come. A cold L2
+     * is full of what was written before (the fill that flushes it): whatever is written pushes as much out. */
+    bool fits = warm && whole <= l2;
+    double spill = fits ? 0.5 * whole / l2 : 1, miss = fits ? 0 : 1;
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
@@ -191,9 +196,11 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
             sectors *= v == WRITE ? spill : miss;
             b->dram[v] = touches > 0 ? sectors / touches : 0;
             if (b->dram[v] > 1) b->dram[v] = 1;
+            moved[v] += sectors;
             t->dram_bytes += 32 * sectors;
         }
     }
+    if (!warm) set_evicted(t, moved, l2 / useful_l2);
 }
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,

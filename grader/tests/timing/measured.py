@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""measured.py REPORT.json [DEVICE]: holds the time model against times that `make gpu-report` measured.
+
+Every version of every exercise is modelled anew, for DEVICE (h100); what the report itself says of the model is what the model
+was at that time, and stands beside it as "before". Nothing of these times was used to fit the model: fit.py has what was.
+--json FILE keeps the modelled times; --rows prints every version."""
+import concurrent.futures, glob, json, os, subprocess, sys
+
+GRADER = "build/grader"
+
+def source(exercise, version):
+    chapter, name = exercise.split("/")
+    return f"solutions/{chapter}/{name}{'-' + version if version else ''}.cu"
+
+def model(job):
+    exercise, version, device = job
+    out = subprocess.run([GRADER, "run", exercise, "--file", source(exercise, version), "--device", f"sim:{device}",
+                          "--seed", "measured", "--threads", "1", "--format", "json"], capture_output=True, text=True)
+    try:
+        speed = json.loads(out.stdout)["exercises"][0]["speed"]
+        return speed["student_us"], speed["interval_us"], ""
+    except (ValueError, KeyError, IndexError, TypeError):
+        return 0, (0, 0), (out.stdout + out.stderr)[-200:]
+
+def factor(a, b):
+    return max(a, b) / min(a, b)
+
+def summary(rows, which):
+    """rows: (exercise, version, measured, modelled, interval)."""
+    errors = sorted(factor(r[2], r[3]) - 1 for r in rows)
+    pairs = [(a, b) for i, a in enumerate(rows) for b in rows[i + 1:] if a[0] == b[0] and factor(a[2], b[2]) > 1.1]
+    right = sum((a[2] < b[2]) == (a[3] < b[3]) for a, b in pairs)
+    inside = sum(r[4][0] <= r[2] <= r[4][1] for r in rows)
+    n = len(rows)
+    return (f"| {which} | {n} | {100 * errors[n // 2]:.1f} % | {100 * errors[int(n * 0.9)]:.0f} % | "
+            f"{100 * sum(e <= 0.25 for e in errors) / n:.0f} % | {right} of {len(pairs)} ({100 * right / max(1, len(pairs)):.1f} %) | {inside} |")
+
+def main():
+    args = [a for a in sys.argv[1:] if not a.startswith("--")]
+    report, device = json.load(open(args[0])), args[1] if len(args) > 1 else "h100"
+    jobs, before = [], []
+    for part in report["exercises"]:
+        for version, t in part["times"].items():
+            jobs.append((part["exercise"], version, device))
+            before.append((part["exercise"], version, t["measured_us"], t["modelled_us"], t["modelled_interval_us"]))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        modelled = list(pool.map(model, jobs))
+    now = [(b[0], b[1], b[2], m[0], m[1], m[2]) for b, m in zip(before, modelled)]
+    for r in now:
+        if r[3] <= 0: print("not modelled:", r[0], r[1], r[5], file=sys.stderr)
+    now = [r for r in now if r[3] > 0]
+    chapters = sorted({r[0].split("/")[0] for r in now})
+    head = "| versions of | n | median error | 9 of 10 within | within 25 % | pairs > 10 % apart in order | inside the interval |\n|---|---|---|---|---|---|---|"
+    print(head)
+    print(summary(before, "all, before")), print(summary(now, "**all, now**"))
+    for c in chapters:
+        print(summary([r for r in before if r[0].startswith(c)], c + ", before"))
+        print(summary([r for r in now if r[0].startswith(c)], c + ", now"))
+    if "--rows" in sys.argv:
+        old = {(b[0], b[1]): b[3] for b in before}
+        print("\n| version | measured, us | before | now | bound by |\n|---|---|---|---|---|")
+        for r in now:
+            print(f"| {r[0]} {r[1] or 'model answer'} | {r[2]:.2f} | {100 * (old[r[0], r[1]] / r[2] - 1):+.0f} % | "
+                  f"{100 * (r[3] / r[2] - 1):+.0f} % ({r[3]:.2f}) | {r[5]} |")
+
+if __name__ == "__main__":
+    main()
