@@ -265,10 +265,12 @@ static bool comes_with_others(struct exec *x, struct fragment *f, const struct o
     else pc = b->first_op, thread = b->first_thread;
     if (!desc_of(x, &l->ops[pc])->aligned) return true;
     place_thread(l, thread, who, sizeof who);
-    core_fault(
-        x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
-        "waits at a barrier of the block while %u of its %u threads wait for it at another place: thread %s in line %u",
-        waiting_at(x, id, pc), l->nthreads, who, place_line(l, pc));
+    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
+               "waits at a barrier of the block while %u of its %u threads wait for it at another place: thread %s in "
+               "line %u%s",
+               waiting_at(x, id, pc), l->nthreads, who, place_line(l, pc),
+               same_place(x, pc, f->pc) ? ", at a copy that the compiler made of it for another round of the loop"
+                                        : "");
     return false;
 }
 
