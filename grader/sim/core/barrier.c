@@ -222,17 +222,18 @@ void barrier_check(struct exec *x) {
         if (x->block->barriers[id].used) check_one(x, id);
 }
 
-/* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source. */
+/* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source: warps may be at different
+ * copies of it. Lanes of one warp may not (PTX ISA, "barrier", .aligned); hardware hangs. */
 static bool same_place(const struct exec *x, u32 a, u32 b) {
     const struct launch *l = x->worker->launch;
     return a == b || place_same(l->module->ptx, l->ops[a].loc, l->ops[b].loc);
 }
 
 /* The lane of another fragment of the warp that waits for the barrier at another place, or -1. */
-static int diverged(const struct exec *x, const struct warp *w, const struct fragment *f, u32 id, u32 *pc) {
+static int diverged(const struct warp *w, const struct fragment *f, u32 id, u32 *pc) {
     for (u32 i = 0; i < w->nfrag; i++) {
         const struct fragment *g = &w->frag[i];
-        if (g == f || g->state != FRAG_AT_BARRIER || g->barrier != id || same_place(x, g->pc, f->pc)) continue;
+        if (g == f || g->state != FRAG_AT_BARRIER || g->barrier != id || g->pc == f->pc) continue;
         return *pc = g->pc, __builtin_ctz(g->mask);
     }
     return -1;
@@ -258,16 +259,18 @@ static bool comes_with_others(struct exec *x, struct fragment *f, const struct o
     char who[64];
     u32 pc = f->pc, thread;
     if (!desc_of(x, o)->aligned) return true;
-    int lane = diverged(x, x->warp, f, id, &pc);
+    int lane = diverged(x->warp, f, id, &pc);
     if (lane >= 0) thread = x->warp->index * 32 + (u32)lane;
     else if (!b->waits || count || b->expected || same_place(x, b->first_op, f->pc)) return true;
     else pc = b->first_op, thread = b->first_thread;
     if (!desc_of(x, &l->ops[pc])->aligned) return true;
     place_thread(l, thread, who, sizeof who);
-    core_fault(
-        x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
-        "waits at a barrier of the block while %u of its %u threads wait for it at another place: thread %s in line %u",
-        waiting_at(x, id, pc), l->nthreads, who, place_line(l, pc));
+    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
+               "waits at a barrier of the block while %u of its %u threads wait for it at another place: thread %s in "
+               "line %u%s",
+               waiting_at(x, id, pc), l->nthreads, who, place_line(l, pc),
+               same_place(x, pc, f->pc) ? ", at a copy that the compiler made of it for another round of the loop"
+                                        : "");
     return false;
 }
 

@@ -64,8 +64,8 @@ void barrier_deadlock(struct exec *x) {
     if (block.frag) other = find_other(b, block.frag->barrier);
     add(l, &lanes, "for lanes of their own warp", more, sizeof more);
     add(l, &other, "at a barrier of another number", elsewhere, sizeof elsewhere);
-    other = find_apart(x->warp, first->frag);
-    add(l, &other, "at another place of the warp", apart, sizeof apart);
+    struct waiting beside = find_apart(x->warp, first->frag);
+    add(l, &beside, "at another place of the warp", apart, sizeof apart);
     const struct op *o = &l->ops[first->frag->pc];
     u32 lane = (u32)__builtin_ctz(first->frag->mask);
     if (block.frag)

@@ -16,6 +16,7 @@ __global__ void some_leave(int *out, int n) {
 __global__ void one_by_one(int *out) {
     __shared__ int s[96];
     int t = threadIdx.x;
+#pragma unroll 1 // copies of the loop's barrier would divide the lanes of a warp: barrier_unrolled.cu
     for (int i = 0; i < 96; i++) {
         if (t < i) return;
         if (t == i) s[i] = i;

