@@ -1,0 +1,34 @@
+// Memory of the program's own, registered: seen by kernels under both addresses, and the program's again afterwards.
+#include "check.h"
+#include <vector>
+__global__ void twice(int *p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i] *= 2;
+}
+int main() {
+    const int N = 100000;
+    std::vector<int> v(N);
+    for (int i = 0; i < N; i++) v[i] = i;
+    CHECK(cudaHostRegister(v.data(), N * 4, cudaHostRegisterMapped));
+    SHOW(cudaHostRegister(v.data(), N * 4, cudaHostRegisterDefault));
+    cudaGetLastError();
+    int *d;
+    CHECK(cudaHostGetDevicePointer(&d, v.data(), 0));
+    twice<<<(N + 255) / 256, 256>>>(d, N);
+    CHECK(cudaDeviceSynchronize());
+    twice<<<(N + 255) / 256, 256>>>(v.data(), N);
+    CHECK(cudaDeviceSynchronize());
+    long sum = 0;
+    for (int x : v) sum += x;
+    printf("%ld\n", sum);
+    v[7] = 1000;
+    twice<<<1, 32>>>(v.data(), 8);
+    int *dev, h[8];
+    CHECK(cudaMalloc(&dev, 32));
+    CHECK(cudaMemcpy(dev, v.data(), 32, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(h, dev, 32, cudaMemcpyDeviceToHost));
+    printf("%d\n", h[7]);
+    CHECK(cudaHostUnregister(v.data()));
+    SHOW(cudaHostUnregister(v.data()));
+    printf("%d %d\n", v[7], v[N - 1]);
+}
