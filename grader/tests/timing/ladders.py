@@ -1,4 +1,4 @@
-"""Tables of modelled times in the ladders' texts.
+"""Tables of times in the ladders' texts: modelled, and those that docs/results has of GPUs.
 
     python3 grader/tests/timing/ladders.py transpose alias_trap    (re)writes the tables of these exercises
     python3 grader/tests/timing/ladders.py --check                 says which tables are more than 3 % off; status 1
@@ -7,6 +7,7 @@ Run from the top of the tree, after `make`. A table follows the line that begins
 none and its exercise is named, it is put behind the table of counters. Without names: all ladders that have one.
 """
 
+import concurrent.futures
 import glob
 import json
 import os
@@ -14,16 +15,34 @@ import re
 import subprocess
 import sys
 
-DEVICES = ["h200", "a100", "t4", "mx330"]
+DEVICES = ["h200", "h100", "a100", "t4", "mx330"]
 START = "Times, modelled for "
 
 
 def run(exercise, path, device):
     command = ["build/grader", "run", exercise, "--file", path, "--device", f"sim:{device}", "--seed", "ladders", "--no-modelled-speed"]
-    out = {f: subprocess.run(command + ["--format", f], capture_output=True, text=True).stdout for f in ("json", "text")}
-    size = re.search(r"modelled for (.+?) on ", out["text"])
-    speed = json.loads(out["json"])["exercises"][0]["speed"]
-    return (speed["student_us"] if speed else 0), (size.group(1) if size else "")
+    out = subprocess.run(command + ["--threads", "1", "--format", "json"], capture_output=True, text=True).stdout
+    speed = json.loads(out)["exercises"][0]["speed"]
+    return speed["student_us"] if speed else 0
+
+
+def size_of(exercise, path):
+    command = ["build/grader", "run", exercise, "--file", path, "--seed", "ladders", "--no-modelled-speed"]
+    size = re.search(r"modelled for (.+?) on ", subprocess.run(command, capture_output=True, text=True).stdout)
+    return size.group(1) if size else ""
+
+
+def measured(exercise, steps):
+    """{GPU: [µs]} as docs/results has them; a report that lacks a version has no row."""
+    rows = {}
+    for path in sorted(glob.glob("docs/results/*/report.json")):
+        with open(path) as f:
+            report = json.load(f)
+        times = next((p["times"] for p in report["exercises"] if p["exercise"] == exercise), {})
+        row = [times.get("" if s == "answer" else s, {}).get("measured_us") for s in steps]
+        if all(row):
+            rows[f"{os.path.basename(os.path.dirname(path)).upper()}, measured"] = row
+    return rows
 
 
 def digits(us):
@@ -37,8 +56,10 @@ def measure(ladder):
     files = sorted(glob.glob(f"{folder}/{name}-[0-9]-*.cu")) + [f"{folder}/{name}.cu"]
     steps = [os.path.basename(f)[len(name) + 1 : -3] for f in files[:-1]] + ["answer"]
     exercise = f"{os.path.basename(folder)}/{name}"
-    times = {d: [run(exercise, f, d) for f in files] for d in DEVICES}
-    return name, folder, steps, {d: [t for t, _ in row] for d, row in times.items()}, times[DEVICES[0]][0][1]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = {d: [pool.submit(run, exercise, f, d) for f in files] for d in DEVICES}
+        times = {d: [t.result() for t in row] for d, row in rows.items()}
+    return name, folder, steps, {**measured(exercise, steps), **times}, size_of(exercise, files[-1])
 
 
 def table(name, folder, steps, times, size):

@@ -44,9 +44,9 @@ START_TEST(test_fp64_and_special) {
     struct spec s = {.device = "rtx3090", .blocks = 82, .threads = 256, .n = 10};
     for (unsigned i = 0; i < 16; i++) spec_add(&s, "fma.rn.f64 %%e%u, %%e%u, %%e30, %%e31;\n", i, i);
     ck_about(spec_cycles(&s), 8 * 10 * 16 * 32 / 2.0, 0.1); /* two lanes a clock and SM */
-    struct spec x = {.blocks = SMS, .threads = 256, .n = 20};
+    struct spec x = {.blocks = SMS, .threads = 256, .n = 60};
     for (unsigned i = 0; i < 16; i++) spec_add(&x, "ex2.approx.ftz.f32 %%f%u, %%f%u;\n", i, i);
-    ck_about(spec_cycles(&x), 8 * 20 * 16 * 32 / 16.0, 0.1); /* sixteen */
+    ck_about(spec_cycles(&x), 8 * 60 * 16 * 32 / 16.0, 0.1); /* sixteen */
     struct time_estimate t = spec_model(&x);
     ck_bound(t, "special-function units");
     buf_free(&s.body), buf_free(&x.body);
@@ -117,8 +117,8 @@ START_TEST(test_dram_bandwidth) {
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "DRAM bandwidth");
     ck_about(t.seconds, 268435456 / 4.3e12, 0.15);
-    ck_about(t.dram_bytes, 268435456.0, 0.05);
-    ck_assert(spec_model_with(&s, TERM_BIT(DRAM), 0).seconds < 0.6 * t.seconds);
+    ck_about(t.dram_bytes, 268435456.0 + 0.44 * 62914560, 0.01); /* and what the flush left in L2, pushed out */
+    ck_assert(spec_model_with(&s, TERM_BIT(DRAM), 0).seconds < 0.65 * t.seconds); /* 65536 blocks start in 40 us */
     struct spec small = stream_spec("mx330", 1 << 12);
     ck_about(spec_model(&small).seconds, 16777216 / 48e9, 0.15);
     buf_free(&s.body), buf_free(&small.body);
@@ -129,7 +129,7 @@ START_TEST(test_warm_l2) {
     struct spec s = stream_spec("h200", 1 << 12); /* 16 MiB */
     double cold = spec_model(&s).dram_bytes;
     s.warm = true;
-    ck_about(cold, 16777216.0, 0.05);
+    ck_about(cold, 16777216.0 * 4 / 3, 0.01); /* a third of it pushes out what the flush left */
     ck_assert(spec_model(&s).dram_bytes < 1e5);
     buf_free(&s.body);
 }
@@ -161,7 +161,7 @@ START_TEST(test_atomics_on_one_address) {
     spec_add(&s, "red.global.add.u32 [%%d13], 1;\n");
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "atomics on one address");
-    double clocks = 1.98 / 1.68; /* of the SM for one of the atomics: an update each */
+    double clocks = 1.98 / 1.36; /* of the SM for one of the atomics: an update each */
     ck_about(spec_cycles(&s), SMS * 256.0 * 10 * clocks, 0.1);
     struct spec spread = {.blocks = SMS,
                           .threads = 256,
@@ -241,9 +241,63 @@ START_TEST(test_shared_atomics) {
 }
 END_TEST
 
+/* ---- as measured on an H100 (grader/tests/timing/micro-h100.tsv) ---- */
+
+/* 67584 empty blocks: 43.7 us. */
+START_TEST(test_blocks_start_one_after_another) {
+    struct spec s = {.device = "h100", .blocks = 67584, .threads = 32, .n = 1};
+    ck_about(1e6 * spec_model(&s).seconds, 43.7, 0.1);
+    buf_free(&s.body);
+}
+END_TEST
+
+/* Each lane stores 4 bytes into a line of its own, again and again: 57 G a second, which L2 has; whole sectors go three times
+ * as fast. */
+START_TEST(test_sectors_written_in_part) {
+    struct spec s = {.device = "h100",
+                     .blocks = 4 * SMS,
+                     .threads = 256,
+                     .n = 20,
+                     .bytes = 4 * SMS * 256 * 128,
+                     .warm = true,
+                     .before = "mul.wide.u32 %d10, %r4, 128;\nadd.s64 %d11, %d0, %d10;\n"},
+                whole = s;
+    spec_add(&s, "st.global.u32 [%%d11], %%r8;\n");
+    spec_add(&whole,
+             "st.global.v4.u32 [%%d11], {%%r8, %%r8, %%r8, %%r8};\nst.global.v4.u32 [%%d11+16], {%%r8, %%r8, %%r8, "
+             "%%r8};\n");
+    double stores = 4.0 * SMS * 256 * 20, launch = device_find("h100")->launch_seconds;
+    ck_about(spec_model(&s).seconds - launch, stores / 57e9, 0.15);
+    ck_assert(spec_model(&whole).seconds > spec_model(&s).seconds); /* two halves of a sector: each in part */
+    buf_free(&s.body), buf_free(&whole.body);
+}
+END_TEST
+
+/* Additions of floats in shared memory are a loop of compare-and-swap: 32 lanes on one word take an SM 1452 cycles, 64-bit ones
+ * 986, where 32-bit integers take 34. */
+START_TEST(test_shared_swaps) {
+    static const struct {
+        const char *type, *value;
+        double cycles;
+    } cases[] = {{"f32", "%f3", 1452}, {"u64", "%d9", 986}, {"u32", "%r8", 34}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct spec s = {.device = "h100",
+                         .blocks = 2 * SMS,
+                         .threads = 256,
+                         .n = 20,
+                         .dynamic_shared = 4096,
+                         .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r21, "
+                                   "[%d11+256];\nadd.s32 %r20, %r21, %r7;\n"};
+        spec_add(&s, "red.shared.add.%s [%%r20], %s;\n", cases[i].type, cases[i].value);
+        ck_about(spec_cycles(&s), 2 * 8 * 20 * cases[i].cycles, 0.2);
+        buf_free(&s.body);
+    }
+}
+END_TEST
+
 /* Two warps have the long part in turn: a barrier makes both wait for it every time. */
 /* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit. With four for each,
- * 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 38 bytes a clock from L2. */
+ * 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 30 bytes a clock from L2. */
 START_TEST(test_spills) {
     struct spec s = fma_spec(16, 1024);
     s.spill_bytes = 4 * 78;
@@ -251,7 +305,7 @@ START_TEST(test_spills) {
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "load/store issue");
     s.spill_bytes = 4 * 4 * 78;
-    ck_about(spec_cycles(&s), 4 * 32 * 50 * 67 * 128 / 38.1, 0.1);
+    ck_about(spec_cycles(&s), 4 * 32 * 50 * 67 * 128 / 29.8, 0.1);
     t = spec_model(&s);
     ck_bound(t, "L2 bandwidth");
     buf_free(&s.body);
@@ -427,6 +481,9 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_float_atomics);
     tcase_add_test(c, test_shared_atomics);
     tcase_add_test(c, test_spills);
+    tcase_add_test(c, test_blocks_start_one_after_another);
+    tcase_add_test(c, test_sectors_written_in_part);
+    tcase_add_test(c, test_shared_swaps);
     tcase_add_test(c, test_barriers);
     tcase_add_test(c, test_last_wave);
     tcase_add_test(c, test_launch_overhead);

@@ -1,5 +1,7 @@
 /* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that checks what it is
  * given and takes a time known in advance (fakecublas.c); what compiled device code is found without a compiler. */
+#include "common/file.h"
+#include "grader/cli/gpu_report.h"
 #include "grader/grade/ptxas.h"
 #include "grader/book/book.h"
 #include "grader/jail/jail.h"
@@ -111,6 +113,33 @@ START_TEST(test_registers_on_every_device) {
 }
 END_TEST
 
+/* What a report has measured is taken up by the next run of the same grader on the same GPU, and by no other. */
+START_TEST(test_parts_are_taken_up) {
+    char folder[] = "/tmp/warpbook-report-XXXXXX", path[64];
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && mkdtemp(folder), "%s", e.text);
+    snprintf(path, sizeof path, "%s/parts", folder);
+    ck_assert_msg(dir_make(path, &e), "%s", e.text);
+    struct report r = {.folder = folder, .key = "this grader"}, other = {.folder = folder, .key = "another"};
+    const struct exercise *ex = book_at(0);
+    json_t *part = gpu_part_read(&r, ex);
+    ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
+    json_object_set_new(json_object_get(part, "times"), "1-naive", json_pack("{s:f}", "measured_us", 12.5));
+    gpu_part_cannot(part, "time of the rest", "no time");
+    ck_assert_msg(gpu_part_write(&r, ex, part, &e), "%s", e.text);
+    json_decref(part);
+    part = gpu_part_read(&r, ex);
+    json_t *row = json_object_get(json_object_get(part, "times"), "1-naive");
+    ck_assert(json_real_value(json_object_get(row, "measured_us")) == 12.5);
+    ck_assert_str_eq(json_string_value(json_object_get(json_object_get(part, "not_done"), "time of the rest")),
+                     "no time");
+    json_decref(part);
+    part = gpu_part_read(&other, ex);
+    ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
+    json_decref(part);
+}
+END_TEST
+
 UNIT_SUITE(vendor) {
     Suite *s = suite_create("vendor");
     TCase *c = tcase_create("libraries");
@@ -119,6 +148,7 @@ UNIT_SUITE(vendor) {
     tcase_add_test(c, test_no_routine);
     tcase_add_test(c, test_carried);
     tcase_add_test(c, test_registers_on_every_device);
+    tcase_add_test(c, test_parts_are_taken_up);
     suite_add_tcase(s, c);
     return s;
 }

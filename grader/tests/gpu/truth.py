@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""truth.py: the simulator's counters against Nsight Compute's, launch by launch, without a GPU.
+
+    python3 grader/tests/gpu/truth.py [PROGRAM...]       compares; status 1 where a launch differs that is not listed (make check-counters)
+    python3 grader/tests/gpu/truth.py --list             lists what differs now in differs-h100.tsv, with the reasons of REASONS
+    python3 grader/tests/gpu/truth.py --measure          on a machine with a GPU, nvcc and ncu: the figures anew, counters-h100.tsv
+    python3 grader/tests/gpu/truth.py --sanitize         there: compute-sanitizer's four tools over every program
+
+programs/ runs every version of every exercise once, at an awkward size, and three programs of micro kernels: built by `simgpu nvcc`
+here, by nvcc there. Figures: counters-h100.tsv, a row a launch. Run from the top of the tree, after `make`."""
+import concurrent.futures, csv, glob, json, os, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIGURES, DIFFERS = f"{HERE}/counters-h100.tsv", f"{HERE}/differs-h100.tsv"
+BUILT = "build/tests/gpu"
+G, S = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum", "smsp__sass_inst_executed_op_shared_{}.sum"
+W, C = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+# Our counter: ncu's, of which several are added up.
+COUNTERS = {
+    "requests_load": [G.format("requests", "ld")], "requests_store": [G.format("requests", "st")],
+    "sectors_load": [G.format("sectors", "ld")], "sectors_store": [G.format("sectors", "st")],
+    "atomic_requests": [G.format("requests", "atom")], "reduction_requests": [G.format("requests", "red")],
+    "atomic_sectors": [G.format("sectors", "atom"), G.format("sectors", "red")],
+    "shared_requests_load": [S.format("ld")], "shared_requests_store": [S.format("st")],
+    "shared_wavefronts_load": [W.format("ld")], "shared_wavefronts_store": [W.format("st")],
+    "bank_conflicts_load": [C.format("ld")], "bank_conflicts_store": [C.format("st")],
+    "shared_atomic_requests": ["smsp__inst_executed_op_shared_atom.sum"],
+    "local_requests": ["l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"],
+    "local_sectors": ["l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"],
+}
+REASONS = {
+    "atomic_sectors": "lanes on one word: ncu counts a sector for each of them",
+    "shared_atomic_requests": "additions of floats and of 64 bits are loops of compare-and-swap in machine code",
+    "local_requests": "ptxas keeps in registers, or spills, what PTX does not show",
+    "local_sectors": "ptxas keeps in registers, or spills, what PTX does not show",
+    "bank_conflicts_load": "ncu's counter holds turns lost to other traffic as well",
+    "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well; 8 and 16 bytes in strided patterns",
+}
+MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
+
+def programs():
+    return sorted(os.path.basename(f)[:-3] for f in glob.glob(f"{HERE}/programs/*.cu"))
+
+def build(name, compiler, suffix):
+    out, source = f"{BUILT}/{name}{suffix}", f"{HERE}/programs/{name}.cu"
+    newest = max(os.path.getmtime(f) for f in [source, f"{HERE}/programs/harness.h"])
+    if not os.path.exists(out) or os.path.getmtime(out) < newest:
+        os.makedirs(BUILT, exist_ok=True)
+        subprocess.run(compiler + ["-O3", "-lineinfo", "-std=c++17", "-I.", source, "-o", out], check=True)
+    return out
+
+def simulate(name):
+    """[(kernel, {counter: value})] in the order of the launches."""
+    program, out = build(name, ["build/simgpu", "nvcc"], ""), f"{BUILT}/{name}.json"
+    subprocess.run(["build/simgpu", "run", "--device", "h100", "--no-sanitize", "--counters", "json", "--counters-file", out,
+                    program, "mid"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(out) as f:
+        return [(l["kernel"], l["counters"]) for l in json.load(f)["launches"]]
+
+def read(path, keys):
+    table = {}
+    for row in csv.DictReader(open(path), delimiter="\t"):
+        table.setdefault(tuple(row[k] for k in keys), []).append(row)
+    return table
+
+def compare(name, truth):
+    """[(program, launch, kernel, counter, ours, ncu)] that are compared."""
+    seen, rows = {}, []
+    for launch, (kernel, counters) in enumerate(simulate(name)):
+        n = seen[kernel] = seen.get(kernel, -1) + 1
+        known = truth.get((name, kernel), [])
+        for counter in COUNTERS if n < len(known) else ():
+            if known[n][counter] != "":
+                rows.append((name, launch, kernel, counter, counters[counter], int(known[n][counter])))
+    return rows
+
+def reason(row):
+    if "copies_async" in row[2]: return "cp.async is LDGSTS in machine code, apart from loads and shared stores"
+    if row[0] == "microsh" and row[3] == "shared_requests_load": return REASONS["shared_atomic_requests"]
+    return REASONS.get(row[3], MERGED)
+
+def check(names, write):
+    truth = read(FIGURES, ("program", "kernel"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = [r for part in pool.map(lambda n: compare(n, truth), names) for r in part]
+    different = [r for r in rows if r[4] != r[5]]
+    if write:
+        with open(DIFFERS, "w") as f:
+            f.write("program\tlaunch\tkernel\tcounter\tsimulated\tncu\treason\n")
+            f.writelines("\t".join(map(str, r + (reason(r),))) + "\n" for r in different)
+    listed = {k for k in read(DIFFERS, ("program", "launch", "counter", "simulated", "ncu"))}
+    unlisted = [r for r in different if (r[0], str(r[1]), r[3], str(r[4]), str(r[5])) not in listed]
+    print("| counter | launches that have it | equal | listed |\n|---|---|---|---|")
+    for counter in COUNTERS:
+        has = [r for r in rows if r[3] == counter and (r[4] or r[5])]
+        equal = sum(r[4] == r[5] for r in has)
+        print(f"| `{counter}` | {len(has)} | {equal} | {len(has) - equal - sum(r[3] == counter for r in unlisted)} |")
+    for r in unlisted:
+        print(f"{r[0]}, launch {r[1]} ({r[2]}): {r[3]} is {r[4]}, ncu {r[5]}, and differs-{'h100'}.tsv does not have it")
+    return 1 if unlisted else 0
+
+def measure(names):
+    """ncu's CSV: a line for each launch and metric."""
+    metrics = sorted({m for part in COUNTERS.values() for m in part})
+    with open(FIGURES, "w") as f:
+        f.write("\t".join(["program", "kernel"] + list(COUNTERS)) + "\n")
+        for name in names:
+            program = build(name, ["nvcc", "-arch=native"], "-gpu")
+            out = subprocess.run(["ncu", "--csv", "--print-kernel-base", "mangled", "--clock-control", "none", "--metrics", ",".join(metrics),
+                                  program, "mid"], capture_output=True, text=True, check=True).stdout
+            launches = {}
+            for row in csv.DictReader(out[out.index('"ID"'):].splitlines()):
+                launch = launches.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+                launch[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
+            for _, l in sorted(launches.items()):
+                f.write("\t".join([name, l["kernel"]] + [str(sum(l[m] for m in ms)) for ms in COUNTERS.values()]) + "\n")
+
+def sanitize(names):
+    def one(job):
+        out = subprocess.run(["compute-sanitizer", "--tool", job[1], f"{BUILT}/{job[0]}-gpu", "mid"], capture_output=True, text=True).stdout
+        return [l for l in out.splitlines() if "SUMMARY" in l and "SUMMARY: 0 " not in l] + ([] if "SUMMARY" in out else ["nothing was checked"])
+    names = [n for n in names if not n.startswith("micro")]
+    for name in names: build(name, ["nvcc", "-arch=native"], "-gpu")
+    jobs = [(n, t) for n in names for t in ("memcheck", "racecheck", "initcheck", "synccheck")]
+    with concurrent.futures.ThreadPoolExecutor(14) as pool:
+        bad = [(j, said) for j, said in zip(jobs, pool.map(one, jobs)) if said]
+    print(f"{len(jobs) - len(bad)} of {len(jobs)} are clean")
+    for job, said in bad: print(*job, *said)
+    return 1 if bad else 0
+
+def main():
+    names = [a for a in sys.argv[1:] if not a.startswith("--")] or programs()
+    if "--measure" in sys.argv: return measure(names)
+    if "--sanitize" in sys.argv: return sanitize(names)
+    return check(names, "--list" in sys.argv)
+
+if __name__ == "__main__":
+    sys.exit(main())
