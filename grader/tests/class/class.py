@@ -30,7 +30,8 @@ def make(folder, n, root, quick=False):
                 open(f"{folder}/{who}.zip", "wb").write(b"PK\x03\x04 broken")
             elif broken == 1:
                 os.makedirs(f"{folder}/{who}")
-                open(f"{folder}/{who}/final_version.cu", "w").write(source)
+                for name in ("draft.cu", "final_version.cu"):  # one alone would be taken, whatever its name
+                    open(f"{folder}/{who}/{name}", "w").write(source)
             else:
                 os.makedirs(f"{folder}/{who}")
                 os.symlink("/etc/hostname", f"{folder}/{who}/transpose.cu")

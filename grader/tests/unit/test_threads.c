@@ -19,8 +19,11 @@ START_TEST(same_report) {
     }
     ck_assert_int_eq(shell("grep -q '\"AC\"' %s/tests/class.1 && grep -q '\"PART\"' %s/tests/class.1", b, b), 0);
     for (int threads = 2; threads <= 4; threads *= 2)
-        ck_assert_int_eq(shell("cd %s/tests && for i in 1 %d; do grep -v graded_at class.$i >class.plain.$i; done && cmp "
-                               "class.plain.1 class.plain.%d", b, threads, threads), 0);
+        ck_assert_int_eq(
+            shell("cd %s/tests && for i in 1 %d; do grep -v graded_at class.$i >class.plain.$i; done && cmp "
+                  "class.plain.1 class.plain.%d",
+                  b, threads, threads),
+            0);
 }
 END_TEST
 
