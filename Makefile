@@ -157,6 +157,12 @@ check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tes
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
 	$(Q)$(B)/tests/hostile
+# A synthetic class: graded in peace, with the grader killed, and with writes of the store that fail (grader/tests/class).
+$(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
+check-class: all $(B)/tests/libfaults.so
+	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -200,5 +206,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

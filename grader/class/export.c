@@ -83,7 +83,8 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
         export_cell(f, store_text(q, EXPORT_exercise)), fputs(",,", f);
         fprintf(f, "%s,", store_text(q, EXPORT_graded_at)), export_cell(f, store_text(q, EXPORT_student));
         fputs(",", f), export_cell(f, store_text(q, EXPORT_name)), fputs(",,,", f);
-        number(f, q, EXPORT_score, "%.1f"), fputs(",0.0,", f), number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
+        number(f, q, EXPORT_score, "%.1f"), fputs(is_null(q, EXPORT_score) ? ",," : ",0.0,", f),
+            number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
         number(f, q, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
     }
     return !e->text[0];

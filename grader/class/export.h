@@ -21,10 +21,11 @@ bool export_stats(struct store *s, FILE *f, struct err *e);
 int export_feedback(struct store *s, const char *folder, struct err *e);
 
 /* Columns of the view gradebook, in the order in which the exports read it. */
-#define EXPORT_COLUMNS(X)                                                                                        \
-    X(student)                                                                                                   \
-    X(name) X(exercise) X(state) X(verdict) X(score) X(max_score) X(speed_kind) X(vs_solution) X(reason) X(jail) \
-        X(seed) X(device) X(source_sha256) X(grader) X(nvcc) X(graded_at) X(file) X(book) X(seconds)
+/* clang-format off */
+#define EXPORT_COLUMNS(X)                                                                                           \
+    X(student) X(name) X(exercise) X(state) X(verdict) X(score) X(max_score) X(speed_kind) X(vs_solution) X(reason) \
+        X(jail) X(seed) X(device) X(source_sha256) X(grader) X(nvcc) X(graded_at) X(file) X(book) X(seconds)
+/* clang-format on */
 enum export_column {
 #define X(name) EXPORT_##name,
     EXPORT_COLUMNS(X)

@@ -1,5 +1,6 @@
 /* test_threads.c — the whole book, answers and skeletons, graded as a class of two with 1, 2 and 4 threads of the
- * simulated GPU: the reports, with every verdict, counter and modelled time, are the same byte for byte. */
+ * simulated GPU: the reports, with every verdict, counter and modelled time, are the same byte for byte but
+ * for the date. */
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
@@ -18,7 +19,11 @@ START_TEST(same_report) {
     }
     ck_assert_int_eq(shell("grep -q '\"AC\"' %s/tests/class.1 && grep -q '\"PART\"' %s/tests/class.1", b, b), 0);
     for (int threads = 2; threads <= 4; threads *= 2)
-        ck_assert_int_eq(shell("cmp %s/tests/class.1 %s/tests/class.%d", b, b, threads), 0);
+        ck_assert_int_eq(
+            shell("cd %s/tests && for i in 1 %d; do grep -v graded_at class.$i >class.plain.$i; done && cmp "
+                  "class.plain.1 class.plain.%d",
+                  b, threads, threads),
+            0);
 }
 END_TEST
 

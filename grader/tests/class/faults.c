@@ -1,0 +1,96 @@
+/* faults.c — for LD_PRELOAD: the FAULT_AT-th call that writes to, syncs or cuts a store (a file whose name contains ".db") fails
+ * with FAULT_ERRNO, and all after it where FAULT_STAYS is set; with FAULT_KILL the process is killed there instead, after half of
+ * a write was done. Calls are counted in the process that opened the store. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static long calls;
+
+static long number(const char *name) {
+    const char *s = getenv(name);
+    return s ? atol(s) : 0;
+}
+
+/* How many calls there were, for who wants to go through all of them. */
+static pid_t owner;
+__attribute__((constructor)) static void begin(void) { owner = getpid(); }
+__attribute__((destructor)) static void tell(void) {
+    const char *path = getenv("FAULT_COUNT");
+    FILE *f = path && getpid() == owner && calls ? fopen(path, "w") : NULL;
+    if (f) fprintf(f, "%ld\n", calls), fclose(f);
+}
+
+static bool of_a_store(int fd) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    return strstr(path, ".db") != NULL;
+}
+
+/* 0: goes on; else the error. */
+static int fault(int fd) {
+    long at = number("FAULT_AT");
+    if (!at || !of_a_store(fd)) return 0;
+    calls++;
+    if (calls != at && !(calls > at && getenv("FAULT_STAYS"))) return 0;
+    return (int)number("FAULT_ERRNO") ? (int)number("FAULT_ERRNO") : EIO;
+}
+
+#define REAL(type, name, ...)         \
+    static type (*real)(__VA_ARGS__); \
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, #name)
+
+static bool stops(int fd, int *result) {
+    int error = fault(fd);
+    if (error && getenv("FAULT_KILL")) *result = -2;
+    else if (error) errno = error, *result = -1;
+    return error;
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at) {
+    REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t);
+    int r;
+    if (!stops(fd, &r)) return real(fd, data, n, at);
+    if (r == -2) real(fd, data, n / 2, at), kill(getpid(), SIGKILL);
+    return -1;
+}
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t n, off_t at) {
+    return pwrite64(fd, data, n, at);
+}
+__attribute__((visibility("default"))) ssize_t write(int fd, const void *data, size_t n) {
+    REAL(ssize_t, write, int, const void *, size_t);
+    int r;
+    if (!stops(fd, &r)) return real(fd, data, n);
+    if (r == -2) real(fd, data, n / 2), kill(getpid(), SIGKILL);
+    return -1;
+}
+__attribute__((visibility("default"))) int fdatasync(int fd) {
+    REAL(int, fdatasync, int);
+    int r;
+    if (!stops(fd, &r)) return real(fd);
+    if (r == -2) kill(getpid(), SIGKILL);
+    return -1;
+}
+__attribute__((visibility("default"))) int fsync(int fd) {
+    REAL(int, fsync, int);
+    int r;
+    if (!stops(fd, &r)) return real(fd);
+    if (r == -2) kill(getpid(), SIGKILL);
+    return -1;
+}
+__attribute__((visibility("default"))) int ftruncate64(int fd, off64_t n) {
+    REAL(int, ftruncate64, int, off64_t);
+    int r;
+    if (!stops(fd, &r)) return real(fd, n);
+    if (r == -2) kill(getpid(), SIGKILL);
+    return -1;
+}
+__attribute__((visibility("default"))) int ftruncate(int fd, off_t n) { return ftruncate64(fd, n); }

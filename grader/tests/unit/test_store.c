@@ -1,0 +1,168 @@
+/* test_store.c — a small class in a store, by the programs: what a second run does, what the exports say, what reproduce, regrade
+ * and merge find. The submissions do not compile, which is quick, but for one answer. */
+#include "grader/class/store.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char at[4096];
+
+static int in_class(const char *format, const char *store) {
+    char line[4096];
+    snprintf(line, sizeof line, format, store);
+    return shell("cd %s && PATH=%s:$PATH && { %s; } >out 2>&1", at, build_folder(), line);
+}
+
+static void make_class(void) {
+    snprintf(at, sizeof at, "%s/tests/store", build_folder());
+    ck_assert_int_eq(
+        shell("rm -rf %s && mkdir -p %s/c/ann %s/c/bob %s/c/odd && cp solutions/02-coalescing/transpose.cu %s/c/ann",
+              at, at, at, at, at),
+        0);
+    ck_assert_int_eq(shell("cd %s && echo '#error one' >c/bob/transpose.cu && echo x >c/odd/final.cu && printf "
+                           "'id\\nann\\nbob\\nzoe\\n' >r.csv",
+                           at),
+                     0);
+    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s --seed s1 --format csv --output g.csv", "a.db"),
+                     1);
+}
+
+START_TEST(only_the_roster_gives_a_zero) {
+    make_class();
+    ck_assert_int_eq(in_class("grep -q '^\"ann\",\"02-coalescing/transpose\",AC,100.0,' g.csv", ""), 0);
+    ck_assert_int_eq(in_class("grep -q '^\"bob\",\"02-coalescing/transpose\",CE,0.0,' g.csv", ""), 0);
+    ck_assert_int_eq(in_class("grep -q '^\"odd\",\"02-coalescing/transpose\",-,,100.0,.*\"unclear\"' g.csv", ""), 0);
+    ck_assert_int_eq(in_class("grep -q '^\"zoe\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv", ""), 0);
+    ck_assert_int_eq(in_class("[ $(wc -l <g.csv) = 5 ]", ""), 0);
+}
+END_TEST
+
+START_TEST(a_second_run_grades_what_changed) {
+    make_class();
+    ck_assert_int_eq(in_class("sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' >before", "a.db"), 0);
+    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s", "a.db"), 1);
+    ck_assert_int_eq(
+        in_class("sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' | cmp - before", "a.db"), 0);
+    ck_assert_int_eq(in_class("echo '#error two' >c/bob/transpose.cu; mkdir c/zoe; cp c/bob/transpose.cu c/zoe; grader "
+                              "batch c --store %s",
+                              "a.db"),
+                     1);
+    /* bob's and zoe's are the same file: one more result. */
+    ck_assert_int_eq(in_class("[ $(sqlite3 %s 'SELECT count(*) FROM result') = 3 ]", "a.db"), 0);
+    ck_assert_int_eq(in_class("[ \"$(sqlite3 %s \"SELECT group_concat(verdict) FROM (SELECT verdict FROM gradebook "
+                              "ORDER BY student)\")\" = AC,CE,CE ]",
+                              "a.db"),
+                     0);
+    ck_assert_int_eq(
+        in_class("[ $(sqlite3 %s \"SELECT count(DISTINCT seed) || max(seed) FROM result\") = 1s1 ]", "a.db"), 0);
+}
+END_TEST
+
+START_TEST(what_is_neither_graded_nor_missing_has_no_score_in_any_format) {
+    static const char *const formats[] = {"text", "csv", "json", "junit", "tap", "nbgrader"};
+    char line[512];
+    make_class();
+    ck_assert_int_eq(
+        in_class("sqlite3 %s \"UPDATE result SET verdict = 'IE', score = NULL WHERE verdict = 'CE'\"", "a.db"), 0);
+    for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++) {
+        snprintf(line, sizeof line, "grader export %%s --format %s --output e", formats[i]);
+        ck_assert_msg(in_class(line, "a.db") == 0, "%s", formats[i]);
+        /* One zero, the one that the roster gives; JSON's and text's other figures are no scores. */
+        snprintf(
+            line, sizeof line,
+            "[ $(grep -E '(score|bob|odd|zoe)' e | grep -cE '(\"|,| |: )0\\.0(,|\"| |$)') -le %d ] && grep -q ann e",
+            i == 5 ? 1 : 2);
+        ck_assert_msg(in_class(line, "") == 0, "zeros in %s", formats[i]);
+        if (i < 5) ck_assert_msg(in_class("grep -q s1 e", "") == 0, "no seed in %s", formats[i]);
+    }
+    ck_assert_int_eq(in_class("grader export %s --format text | grep '^bob' | grep -q 'IE  *-  '", "a.db"), 0);
+    ck_assert_int_eq(
+        in_class("grader export %s --format tap | grep -q '^ok 3 - odd 02-coalescing/transpose # SKIP unclear'",
+                 "a.db"),
+        0);
+    ck_assert_int_eq(
+        in_class("grader export %s --format junit | grep -q 'tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\"'",
+                 "a.db"),
+        0);
+}
+END_TEST
+
+START_TEST(a_result_can_be_reproduced_and_regraded) {
+    make_class();
+    ck_assert_int_eq(in_class("grader reproduce %s ann transpose && grep -q '^identical$' out", "a.db"), 0);
+    ck_assert_int_eq(
+        in_class("sqlite3 %s \"UPDATE result SET json = replace(json, '\\\"AC\\\"', '\\\"WA\\\"'), nvcc = '13.5.1'\"",
+                 "a.db"),
+        0);
+    ck_assert_int_eq(in_class("grader reproduce %s ann transpose", "a.db"), 1);
+    ck_assert_int_eq(in_class("grader reproduce %s ann transpose >said; grep -q 'verdict was .WA., is .AC.' said && "
+                              "grep -q '13.5.1 then' said",
+                              "a.db"),
+                     0);
+    ck_assert_int_eq(
+        in_class("grader regrade %s --seed s2 --diff >said && grep -q '^0 of 2 marks differ' said", "a.db"), 0);
+    ck_assert_int_eq(in_class("[ $(sqlite3 %s 'SELECT max(seed) FROM gradebook') = s1 ]", "a.db"), 0);
+    ck_assert_int_eq(in_class("grader regrade %s --seed s2", "a.db"), 0);
+    ck_assert_int_eq(in_class("[ $(sqlite3 %s 'SELECT min(seed) FROM gradebook') = s2 ]", "a.db"), 0);
+}
+END_TEST
+
+START_TEST(shards_merge_to_the_whole) {
+    make_class();
+    for (int k = 1; k <= 2; k++) {
+        char line[256];
+        snprintf(line, sizeof line, "grader batch c --roster r.csv --store part%d.db --seed s1 --shard %d/2", k, k);
+        ck_assert_int_eq(in_class(line, ""), 1);
+    }
+    ck_assert_int_eq(in_class("grader merge whole.db part1.db part2.db && grader merge whole.db %s", "a.db"), 0);
+    ck_assert_int_eq(
+        in_class("for s in %s whole.db; do sqlite3 $s 'SELECT student, exercise, state, verdict, score, key FROM "
+                 "gradebook ORDER BY 1' >$s.txt; "
+                 "done; cmp a.db.txt whole.db.txt && [ $(sqlite3 whole.db 'SELECT count(*) FROM result') = 2 ]",
+                 "a.db"),
+        0);
+    ck_assert_int_eq(in_class("for s in part1.db part2.db; do sqlite3 $s 'UPDATE result SET score = 1'; done", ""), 0);
+    ck_assert_int_eq(in_class("grader merge whole.db part1.db part2.db", ""), 2);
+}
+END_TEST
+
+START_TEST(output_that_cannot_be_written_is_known_first) {
+    make_class();
+    ck_assert_int_eq(in_class("grader batch c --store new.db --output /nowhere/g.csv", ""), 3);
+    ck_assert_int_eq(in_class("[ ! -e new.db ]", ""), 0);
+    ck_assert_int_eq(in_class("echo no >text.db; grader export text.db", ""), 2);
+    ck_assert_int_eq(in_class("grader export none.db", ""), 2);
+}
+END_TEST
+
+START_TEST(each_student_has_a_page) {
+    make_class();
+    ck_assert_int_eq(in_class("mkdir 'c/<b>`x`' && cp c/bob/transpose.cu 'c/<b>`x`' && grader batch c --store %s "
+                              "--roster r.csv; grader feedback a.db pages",
+                              "a.db"),
+                     0);
+    ck_assert_int_eq(in_class("[ $(ls pages | wc -l) = 5 ] && grep -q '100.0 of 100 points' pages/ann.md && grep -q "
+                              "'This is not a zero' pages/odd.md",
+                              ""),
+                     0);
+    ck_assert_int_eq(in_class("head -1 pages/_b_*.md | grep -qF '# \\<b\\>\\`x\\`'", ""), 0);
+    ck_assert_int_eq(in_class("grader stats %s | grep -q '02-coalescing/transpose *CE *2 *0.0'", "a.db"), 0);
+}
+END_TEST
+
+UNIT_SUITE(store) {
+    Suite *s = suite_create("store");
+    TCase *t = tcase_create("store");
+    tcase_add_test(t, only_the_roster_gives_a_zero);
+    tcase_add_test(t, a_second_run_grades_what_changed);
+    tcase_add_test(t, what_is_neither_graded_nor_missing_has_no_score_in_any_format);
+    tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
+    tcase_add_test(t, shards_merge_to_the_whole);
+    tcase_add_test(t, output_that_cannot_be_written_is_known_first);
+    tcase_add_test(t, each_student_has_a_page);
+    tcase_set_timeout(t, 180);
+    suite_add_tcase(s, t);
+    return s;
+}
