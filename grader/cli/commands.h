@@ -8,7 +8,7 @@
 /* clang-format off */
 #define COMMANDS(X)                                                                                                             \
     X(list, false)                                                                                                              \
-    X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true)                              \
+    X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true) X(report, true)                              \
         X(batch, true) X(verify, true) X(selftest, true) X(gpu_report, true) X(gpu_once, true) X(gpu_build, true) X(new, false)
 /* clang-format on */
 #define X(name, jail) int cmd_##name(const struct options *o);
