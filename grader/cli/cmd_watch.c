@@ -2,7 +2,7 @@
  * of asking the kernel for events, which network file systems do not send; a new time or size makes it read the
  * content, and only other content is graded.
  *
- * Keys: n next exercise · h hint · l list · c grade again · x reset · q quit. */
+ * Keys: n next exercise · p profile · s solution · h hint · l list · c grade again · r reset, which asks · ? keys · q quit. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "grader/cli/commands.h"
@@ -24,6 +24,7 @@ struct watch {
     const struct exercise *ex;
     struct stat seen;
     char content[HASH_HEX]; /* "" = grade in any case */
+    bool asked;             /* whether to reset: the next key answers */
 };
 
 static struct termios cooked;
@@ -74,8 +75,7 @@ static bool changed(struct watch *w) {
 static void grade_now(struct watch *w) {
     if (isatty(1)) fputs("\033[2J\033[H", stdout);
     with_exercise(w, cmd_run, "run");
-    printf("watching %s%s\n", cli_student_file(w->o, w->ex),
-           isatty(0) ? "   keys: n next · h hint · l list · c again · x reset · q quit" : "");
+    printf("watching %s%s\n", cli_student_file(w->o, w->ex), isatty(0) ? "   ? for keys" : "");
     fflush(stdout);
 }
 
@@ -99,16 +99,29 @@ static void go_to(struct watch *w, const struct exercise *ex) {
     w->content[0] = 0;
 }
 
+static void say(const char *text) {
+    puts(text);
+    fflush(stdout);
+}
+
 /* False: quit. */
 static bool key(struct watch *w, char c) {
     struct options all = *w->o;
     all.nnames = 0;
+    if (w->asked) {
+        w->asked = false;
+        if (c == 'y') with_exercise(w, cmd_reset, "reset");
+        return true;
+    }
     switch (c) {
     case 'n': go_to(w, next_of(w->ex)); return true;
     case 'h': with_exercise(w, cmd_hint, "hint"); return true;
     case 'l': cmd_list(&all); return true;
     case 'c': w->content[0] = 0; return true;
-    case 'x': with_exercise(w, cmd_reset, "reset"); return true;
+    case 'p': with_exercise(w, cmd_profile, "profile"); return true;
+    case 's': with_exercise(w, cmd_solution, "solution"); return true;
+    case 'r': w->asked = true, say("Take the file back to how it came? Yours is kept beside it. y or n"); return true;
+    case '?': say("n next   p profile   s solution   h hint   l list   c again   r reset   q quit"); return true;
     case 'q': return false;
     default: return true;
     }

@@ -38,7 +38,8 @@ void check_goals(struct grading *g);
 /* naive.c: the naive version of the exercise, which the ways to its goals begin at: its source, and the name that the
  * file has in messages. */
 bool naive_source(const struct exercise *ex, char *name, size_t size, struct buf *out, struct err *e);
-/* Sets what each limit of a goal in g->r is for the naive version; false: it could not be found out, by our own fault. */
+/* Where a goal is missed: sets what each limit of a goal in g->r is for the naive version; false: it could not be found out, by
+ * our own fault. */
 bool naive_compare(struct grading *g, struct err *e);
 /* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
 enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,

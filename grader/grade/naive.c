@@ -59,11 +59,14 @@ static void key_of(const struct grading *g, const struct build *b, char key[HASH
     hash_hex(&h, key);
 }
 
+/* An exercise that is in no book has no naive version: its goals are reached or not. */
 static bool figures(const struct grading *g, struct buf *out, struct err *e) {
     struct buf source = {0};
     struct build b = {0};
+    struct err none = {0};
     char name[128], key[HASH_HEX];
-    bool ok = naive_source(g->ex, name, sizeof name, &source, e) && build_run(name, source.data, source.size, &b, e);
+    if (!naive_source(g->ex, name, sizeof name, &source, &none)) return buf_free(&source), true;
+    bool ok = build_run(name, source.data, source.size, &b, e);
     if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the naive version %s does not compile", name);
     if (ok) key_of(g, &b, key);
     if (ok && !cache_get("naive", key, out)) {
@@ -85,8 +88,15 @@ static void take_line(struct result *r, unsigned test, double value, double limi
     }
 }
 
+static bool goal_missed(const struct result *r) {
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        if (!r->technique[i].guard && !r->technique[i].passed) return true;
+    return false;
+}
+
 bool naive_compare(struct grading *g, struct err *e) {
     struct buf text = {0};
+    if (!goal_missed(g->r)) return true;
     bool ok = figures(g, &text, e);
     char *rest = NULL;
     for (char *l = ok && text.size ? strtok_r(text.data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest)) {

@@ -22,7 +22,7 @@ double score_way(const struct technique_result *t) {
     bool condition = from <= 1 + 1e-9;
     if (condition) from = SCORE_CONDITION;
     double way = isinf(at) ? 0 : 1 - log(at) / log(from);
-    return fmax(0, fmin(last_step, way));
+    return fmax(0, fmin(last_step, condition ? way / 2 : way));
 }
 
 double score_technique(double full, const struct check_counts *n) {

@@ -19,7 +19,7 @@
 #define SCORE_WAIVE_MODELLED 1.25
 
 /* The way that a figure has gone, 0 to 1: 1 where the limit is met. A limit that the naive version meets is a condition: it
- * costs where it is missed, all of the way from SCORE_CONDITION times the limit on. */
+ * costs where it is missed, half of the way at once, all of it from SCORE_CONDITION times the limit on. */
 #define SCORE_CONDITION 16.0
 double score_way(const struct technique_result *t);
 

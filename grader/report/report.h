@@ -38,6 +38,9 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
 /* 12.5, 126 976, 1.05 M: appended. */
 void report_number(double v, struct buf *out);
 
+/* The report of one exercise as an HTML page that stands alone. */
+void report_html(const struct result *r, const struct gpu_device *d, struct buf *out);
+
 /* Colours, as escape sequences or nothing. */
 enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };
 const char *report_ink(const struct report_style *s, enum ink i);

@@ -46,7 +46,7 @@ START_TEST(ways_are_logarithmic) {
                 {false, 1, 64, 8, 64, 0.5},
                 {false, 0, 1, 0.1, 1, 0.5}, /* the same upwards */
                 {false, 0, 1, 0, 1, 0},
-                {true, 0, 2, 8, 2, 0.5}, /* a condition, which the naive version meets: 4 of 16 times */
+                {true, 0, 2, 8, 2, 0.25}, /* a condition, which the naive version meets: 4 of 16 times */
                 {true, 0, 2, 32, 2, 0},
                 {true, 0, 0, 1, 0, 0},
             };
