@@ -18,6 +18,7 @@ static int run_launch(const struct wb_command *c) {
         .block_z = c->launch.block.z,
         .dynamic_shared = c->launch.shared,
         .cooperative = c->launch.cooperative,
+        .cluster = c->launch.cluster,
     };
     return wb_ask_tail(launch, &q, NULL, c->launch.params, c->launch.param_bytes, NULL, 0);
 }

@@ -163,7 +163,7 @@ static uint8_t *at(const struct cudaPitchedPtr *p, struct cudaPos pos) {
 }
 
 static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s) {
-    if (p->srcArray || p->dstArray) return wb_unsupported("cudaMemcpy3D with arrays");
+    if (p->srcArray || p->dstArray) return wb_return(wb_copy_3d(p, s));
     const uint8_t *from = at(&p->srcPtr, p->srcPos);
     uint8_t *to = at(&p->dstPtr, p->dstPos);
     int error = 0;

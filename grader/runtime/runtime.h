@@ -28,6 +28,8 @@ struct wb_function {
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
+    uint32_t cluster[3]; /* that cudaFuncSetAttribute asked for */
+    bool large_clusters;
 };
 
 /* By host stub or by handle; looks the kernel up on the device at first use. NULL with `*error`. */
@@ -54,6 +56,9 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
                 enum cudaMemcpyKind kind);
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows);
 
+/* array.c: cudaMemcpy3D where an array takes part. */
+int wb_copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s);
+
 /* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched ---- */
 
 enum wb_kind { WB_LAUNCH, WB_COPY, WB_FILL, WB_HOST, WB_RECORD, WB_EMPTY, WB_CHILD };
@@ -67,7 +72,8 @@ struct wb_command {
             size_t shared;
             cudaStream_t stream;
             bool cooperative;
-            uint8_t *params; /* packed; the command's own only in a graph */
+            uint32_t cluster; /* as in the message */
+            uint8_t *params;  /* packed; the command's own only in a graph */
             uint32_t param_bytes;
         } launch;
         struct {

@@ -1,6 +1,7 @@
 /* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that have not exited, then
  * for the other warps (PTX ISA, "barrier"). Lanes of one warp that arrive from different places are a divergent barrier,
  * which __syncthreads forbids: reported. */
+#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
 
 static inline u32 lane0(const struct exec *x, ref r, u32 otherwise, u32 mask) {
@@ -100,9 +101,9 @@ static void arrive(struct warp *w, struct fragment *f, struct barrier *b, u32 id
 
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
+    if (d->cluster) return cluster_wait(x, f, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
-    if (id >= BARRIERS || (id == CLUSTER_BARRIER && ref_base(d->id) != BASE_CONST) || count % 32 ||
-        (d->arrive && !count)) {
+    if (id >= BARRIERS || count % 32 || (d->arrive && !count)) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
                    "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;

@@ -1,6 +1,7 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/code/async.h"
+#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"
@@ -74,7 +75,8 @@ static u64 pack(struct mbarrier b) {
 /* What came before the end of a phase is ordered before what waits for it: no race between the two. */
 static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
     if (b.pending || b.bytes) return b;
-    race_next_interval(x->block, x->worker->launch);
+    if (x->cluster) cluster_order(x);
+    else race_next_interval(x->block, x->worker->launch);
     b.phase ^= 1;
     b.pending = b.count;
     return b;
@@ -84,6 +86,9 @@ static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
 static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane, bool fresh) {
     u64 offset = ((const u64 *)operand_at(x, address))[lane];
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
+    if (x->cluster && cluster_is_away(x, offset))
+        return (u64 *)ISAFN(lane_place_cluster)(x, o, &barrier_access, lane, offset);
+    if (x->cluster) offset = cluster_offset(offset);
     if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes) memset(x->shared_written + offset, 1, 8);
     if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
     return (u64 *)(x->shared + offset);
@@ -148,10 +153,25 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(m
 
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
+/* Into another block of the cluster. */
+static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane, unsigned char **written) {
+    u32 offset;
+    struct block *b = cluster_target(x, o, lane, to, n, &offset);
+    u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_CLUSTER];
+    if (!b) return NULL;
+    s[STAT_REQUESTS]++;
+    s[STAT_LANES] += n;
+    *written = b->shared_written + offset;
+    if (x->sanitize) race_cluster(x, b, o, lane, offset, n, RACE_WRITE);
+    return b->shared + offset;
+}
+
 static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane,
                                  unsigned char **written) {
     if (shared) {
         if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
+        if (x->cluster && cluster_is_away(x, from)) return bulk_away(x, o, from, n, lane, written);
+        if (x->cluster) from = cluster_offset(from);
         *written = x->shared_written + from;
         if (from < x->shared_bytes && n <= x->shared_bytes - from) return x->shared + from;
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from,

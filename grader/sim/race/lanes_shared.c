@@ -190,6 +190,7 @@ void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, 
     struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
     bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE;
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
+    if (x->block->far_write) ACTIVE(mask) race_cluster(x, x->block, o, l, base + (u64)(s64)rel[l], span, access);
     if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);
     for (u32 byte = 0; words && byte < span; byte += 4) {
