@@ -104,6 +104,13 @@ static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t byt
     return sim_undefined(backend_sim(b), from, bytes, out);
 }
 
+static uint64_t sim_backend_texture_create(struct backend *b, const struct sim_texture *t) {
+    return sim_texture_create(backend_sim(b), t);
+}
+static bool sim_backend_texture_destroy(struct backend *b, uint64_t handle) {
+    return sim_texture_destroy(backend_sim(b), handle);
+}
+
 static struct sim_launch to_sim(const struct backend_launch *l) {
     struct sim_launch s = {
         .kernel = l->kernel,
@@ -111,7 +118,9 @@ static struct sim_launch to_sim(const struct backend_launch *l) {
         .params = l->params,
         .param_bytes = l->param_bytes,
         .cooperative = l->cooperative,
+        .large_clusters = l->large_clusters,
     };
+    memcpy(s.cluster, l->cluster, sizeof s.cluster);
     memcpy(s.grid, l->grid, sizeof s.grid);
     memcpy(s.block, l->block, sizeof s.block);
     return s;
@@ -180,11 +189,35 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),       OP(reset),       OP(free_all),     OP(load),   OP(unload),    OP(find_kernel),
-    OP(find_symbol), OP(alloc),       OP(alloc_pages),  OP(share),  OP(unshare),   OP(mark),
-    OP(free),        OP(range),       OP(memory_used),  OP(write),  OP(read),      OP(undefined),
-    OP(fill),        OP(copy),        OP(check),        OP(launch), OP(occupancy), OP(time_limit),
-    OP(take_output), OP(back_shared), OP(alloc_shared),
+    OP(close),
+    OP(reset),
+    OP(free_all),
+    OP(load),
+    OP(unload),
+    OP(find_kernel),
+    OP(find_symbol),
+    OP(alloc),
+    OP(alloc_pages),
+    OP(share),
+    OP(unshare),
+    OP(mark),
+    OP(free),
+    OP(range),
+    OP(memory_used),
+    OP(write),
+    OP(read),
+    OP(undefined),
+    OP(fill),
+    OP(copy),
+    OP(check),
+    OP(launch),
+    OP(occupancy),
+    OP(time_limit),
+    OP(take_output),
+    OP(back_shared),
+    OP(alloc_shared),
+    OP(texture_create),
+    OP(texture_destroy),
 #undef OP
 };
 

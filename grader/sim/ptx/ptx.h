@@ -77,12 +77,12 @@ enum ptx_operand_kind {
     PTX_OP_SREG,    /* name: a special register, with its '%', such as "%tid.x" */
     PTX_OP_VAR,     /* var (+ offset): a variable's address taken as a value */
     PTX_OP_FUNC,    /* func_name: a function's name, as in call or mov */
-    PTX_OP_ADDRESS, /* [ base + offset ]: base is reg >= 0, or var, or neither (absolute) */
-    PTX_OP_LABEL,   /* target: index of the instruction that the label stands before (may be ninsns) */
-    PTX_OP_VECTOR,  /* { a, b, ... }: items */
-    PTX_OP_LIST,    /* ( a, b, ... ) of a call: items */
-    PTX_OP_SINK,    /* _ (with `second` where the text says `_|%p`) */
-    PTX_OP_TABLE,   /* target: index into the function's tables (brx.idx, the prototype of an indirect call) */
+    PTX_OP_ADDRESS, /* [ base + offset{, {items}} ]: base is reg >= 0, or var, or neither (absolute); items: coordinates */
+    PTX_OP_LABEL,  /* target: index of the instruction that the label stands before (may be ninsns) */
+    PTX_OP_VECTOR, /* { a, b, ... }: items */
+    PTX_OP_LIST,   /* ( a, b, ... ) of a call: items */
+    PTX_OP_SINK,   /* _ (with `second` where the text says `_|%p`) */
+    PTX_OP_TABLE,  /* target: index into the function's tables (brx.idx, the prototype of an indirect call) */
 };
 
 struct ptx_operand {
