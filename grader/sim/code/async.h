@@ -16,7 +16,7 @@ enum mbarrier_verb {
     MBAR_WAIT,
     MBAR_WAIT_PARITY,
 };
-enum { BULK_IN, BULK_OUT, BULK_SHARED };                    /* global to shared, shared to global, within shared */
+enum { BULK_IN, BULK_OUT, BULK_SHARED }; /* global to shared, shared to global, within shared */
 /* Its statistics: global memory, shared memory, that of another block of the cluster. */
 enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD, BULK_STAT_CLUSTER };
 

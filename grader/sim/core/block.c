@@ -13,8 +13,8 @@ static unsigned char *pages(size_t bytes) {
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
 struct block_layout {
-    size_t warps, values, shared, written, race_write, race_read, far_write, far_read, specials, frames, local, local_written, taint, origin,
-        total;
+    size_t warps, values, shared, written, race_write, race_read, far_write, far_read, specials, frames, local,
+        local_written, taint, origin, total;
 };
 
 static struct block_layout layout(const struct launch *l) {

@@ -238,8 +238,8 @@ static bool find(const struct cluster *c, bool waiting, struct place *out) {
 }
 
 static void describe_missing(const struct launch *l, const struct cluster *c, char *out, size_t size) {
-    static const char *const waits[] = {[FRAG_AT_BARRIER] = "a barrier of its block",
-                                        [FRAG_AT_RENDEZVOUS] = "lanes of its warp"};
+    static const char *const waits[] = {
+        [FRAG_AT_BARRIER] = "a barrier of its block", [FRAG_AT_RENDEZVOUS] = "lanes of its warp"};
     struct place p;
     *out = 0;
     if (!find(c, false, &p) || p.fragment->state == FRAG_READY) return;
@@ -289,8 +289,8 @@ struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 a
     u32 field = cluster_rank_field(address), rank = field ? field - 1 : x->block->rank;
     *offset = cluster_offset(address);
     if (rank >= c->n) {
-        core_fault(x, SIM_FAULT_CLUSTER, o, lane, address, "accesses shared memory of rank %u in a cluster of %u blocks",
-                   rank, c->n);
+        core_fault(x, SIM_FAULT_CLUSTER, o, lane, address,
+                   "accesses shared memory of rank %u in a cluster of %u blocks", rank, c->n);
         return NULL;
     }
     struct block *b = &c->blocks[rank];
@@ -301,10 +301,11 @@ struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 a
         return NULL;
     }
     if (b->done) {
-        core_fault(x, SIM_FAULT_CLUSTER, o, lane, address,
-                   "accesses shared memory of block (%u,%u,%u), which has exited: a cluster barrier (cluster.sync()) after "
-                   "the access keeps it",
-                   b->index[0], b->index[1], b->index[2]);
+        core_fault(
+            x, SIM_FAULT_CLUSTER, o, lane, address,
+            "accesses shared memory of block (%u,%u,%u), which has exited: a cluster barrier (cluster.sync()) after "
+            "the access keeps it",
+            b->index[0], b->index[1], b->index[2]);
         return NULL;
     }
     if (rank != x->block->rank) note_access(x, o, lane, rank);
@@ -318,10 +319,11 @@ static void check_exit(struct worker *k, struct cluster *c, u32 rank) {
     if (!k->launch->sanitize || !c->last[rank].o || c->last[rank].orders != c->orders) return;
     x->block = &c->blocks[c->last[rank].rank];
     x->warp = &x->block->warps[c->last[rank].warp];
-    core_fault(x, SIM_FAULT_CLUSTER_LIFE, c->last[rank].o, c->last[rank].lane, rank,
-               "accesses shared memory of block (%u,%u,%u), which may have exited: no cluster barrier (cluster.sync()) lies "
-               "between the access and the block's end",
-               b[0], b[1], b[2]);
+    core_fault(
+        x, SIM_FAULT_CLUSTER_LIFE, c->last[rank].o, c->last[rank].lane, rank,
+        "accesses shared memory of block (%u,%u,%u), which may have exited: no cluster barrier (cluster.sync()) lies "
+        "between the access and the block's end",
+        b[0], b[1], b[2]);
 }
 
 /* ---- running ---- */

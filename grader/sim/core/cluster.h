@@ -8,9 +8,9 @@ struct cluster {
     u32 n;
     u64 number;
     bool done;
-    u32 passes; /* how often all met */
-    u32 orders; /* how often something ordered what came before in all blocks */
-    u32 start;  /* tick at which the cluster began: stamps before it are of others */
+    u32 passes;    /* how often all met */
+    u32 orders;    /* how often something ordered what came before in all blocks */
+    u32 start;     /* tick at which the cluster began: stamps before it are of others */
     bool released; /* of the barrier at hand: some thread came to it with .release */
     struct {
         const struct op *o; /* the last access from outside to the block's memory; NULL = none */

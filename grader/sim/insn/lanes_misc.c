@@ -17,8 +17,10 @@ void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
 /* isspacep: aux is the mem_space asked for. */
 void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *A = operand_at(x, o->src[0]);
-    static const u64 window[] = {
-        [SPACE_SHARED] = SHARED_WINDOW, [SPACE_CLUSTER] = SHARED_WINDOW, [SPACE_LOCAL] = LOCAL_WINDOW, [SPACE_PARAM] = PARAM_WINDOW};
+    static const u64 window[] = {[SPACE_SHARED] = SHARED_WINDOW,
+                                 [SPACE_CLUSTER] = SHARED_WINDOW,
+                                 [SPACE_LOCAL] = LOCAL_WINDOW,
+                                 [SPACE_PARAM] = PARAM_WINDOW};
     bool global = o->aux == SPACE_GLOBAL || o->aux == SPACE_CONST;
     u64 base = global ? SIM_BASE : window[o->aux], bytes = global ? SIM_SPAN : WINDOW_BYTES;
     u32 bits = 0, *D = operand_at(x, o->dst);

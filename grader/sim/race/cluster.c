@@ -74,7 +74,8 @@ static void one(struct exec *x, struct block *target, const struct op *o, u32 la
         mine = my_stamp(x, lane);
         after_read = false;
     } else if ((after_write && !(strong && atomic)) || after_read)
-        report(x, target, o, lane, granule << x->worker->launch->shared_shift, after_write ? *w : *r, read, after_write);
+        report(x, target, o, lane, granule << x->worker->launch->shared_shift, after_write ? *w : *r, read,
+               after_write);
     if (access == RACE_READ) *r = join(x, target, *r, mine);
     else if (access == RACE_WRITE) *w = mine;
     else if (access != RACE_OBSERVE) *w = with_kind(mine, KIND_ATOMIC);
