@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PARTS = 256 /* fat binaries in one image: files that were compiled apart (-rdc=true) */ };
+
 struct backend_sim {
     struct backend base;
     struct sim *sim;
@@ -33,13 +35,22 @@ static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b
 
 static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
     struct arena arena = {0};
-    size_t n = 0;
-    unsigned sm = b->device->cc_major * 10 + b->device->cc_minor;
-    const char *ptx = ptx_from_fatbin(&arena, image, size, sm, &n, e);
-    *module = ptx ? sim_load(backend_sim(b), ptx, n, e) : NULL;
+    struct sim_text texts[MOST_PARTS];
+    unsigned n = 0, sm = b->device->cc_major * 10 + b->device->cc_minor;
+    bool found = true;
+    for (size_t at = 0, bytes; found && at < size; at += bytes) {
+        const uint8_t *part = (const uint8_t *)image + at;
+        bytes = ptx_fatbin_bytes(part, size - at);
+        if (n && !bytes) break; /* what follows is none */
+        if (n == MOST_PARTS)
+            return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MOST_PARTS), WB_cudaErrorInvalidPtx;
+        texts[n].ptx = ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].n, e);
+        found = texts[n++].ptx;
+    }
+    *module = found && n ? sim_load_linked(backend_sim(b), texts, n, e) : NULL;
     arena_free(&arena);
     if (*module) return 0;
-    if (!ptx) return WB_cudaErrorNoKernelImageForDevice;
+    if (!found || !n) return WB_cudaErrorNoKernelImageForDevice;
     return e->kind == ERR_UNSUPPORTED ? WB_cudaErrorNotSupported
            : e->kind == ERR_LIMIT     ? WB_cudaErrorMemoryAllocation
                                       : WB_cudaErrorInvalidPtx;

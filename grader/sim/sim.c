@@ -151,10 +151,21 @@ static void release_vars(struct sim *s, struct sim_module *m) {
     }
 }
 
+static struct ptx_module *parse_all(struct arena *a, const struct sim_text *texts, unsigned n, struct err *e) {
+    struct ptx_module **parts = arena_array(a, struct ptx_module *, n);
+    for (unsigned i = 0; i < n; i++)
+        if (!(parts[i] = ptx_parse(a, texts[i].ptx, texts[i].n, e))) return NULL;
+    return ptx_link(a, parts, n, e);
+}
+
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e) {
+    return sim_load_linked(s, &(struct sim_text){ptx, n}, 1, e);
+}
+
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n, struct err *e) {
     struct sim_module *m = xcalloc(1, sizeof *m);
     m->sim = s, m->options = &s->options, m->memory = &s->memory;
-    m->ptx = ptx_parse(&m->arena, ptx, n, e);
+    m->ptx = parse_all(&m->arena, texts, n, e);
     m->next = s->modules;
     s->modules = m;
     if (m->ptx && code_decode(m, e) && module_reset(s, m, e)) return m;

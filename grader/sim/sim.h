@@ -134,6 +134,12 @@ bool sim_texture_destroy(struct sim *s, uint64_t handle);
 /* Parses, decodes and places a PTX module; its variables get device memory. NULL with an error that names what
  * is not implemented: instruction, source line, kernel. */
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
+/* The same of several texts, which are linked. */
+struct sim_text {
+    const char *ptx;
+    size_t n;
+};
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n, struct err *e);
 void sim_unload(struct sim *s, struct sim_module *m);
 
 struct sim_kernel; /* belongs to its module */

@@ -71,12 +71,17 @@ static const char *const relocatable[] = {"rdc", "relocatable-device-code", "dc"
 struct command {
     char **argv;
     int argc;
-    bool architecture, link;
+    bool architecture, link, relocatable;
 };
 
 static bool takes_runtime(const char *arg) { return starts(arg, "-lcudart"); }
 
-static bool copy_arguments(struct command *c, int argc, char **argv, struct err *e) {
+static bool is_object(const char *arg) {
+    size_t n = strlen(arg);
+    return n > 2 && *arg != '-' && (!strcmp(arg + n - 2, ".o") || !strcmp(arg + n - 2, ".a"));
+}
+
+static void copy_arguments(struct command *c, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         bool has_value;
         if (is_option(argv[i], "cudart", &has_value)) {
@@ -84,29 +89,29 @@ static bool copy_arguments(struct command *c, int argc, char **argv, struct err 
             continue; /* ours it is */
         }
         if (takes_runtime(argv[i])) continue;
-        if (any_option(argv[i], relocatable) && !strstr(argv[i], "=false"))
-            return err_set(e, ERR_UNSUPPORTED,
-                           "%s: device code cannot be linked across files here; put the kernels and the __device__ "
-                           "functions that they call into one .cu file",
-                           argv[i]);
+        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) || is_object(argv[i]))
+            c->relocatable = true;
         if (any_option(argv[i], architecture)) c->architecture = true;
         if (any_option(argv[i], no_link)) c->link = false;
         c->argv[c->argc++] = argv[i];
     }
-    return true;
 }
 
-static bool complete(struct command *c, char *nvcc, char *library, int argc, char **argv, struct err *e) {
-    static char *const own[] = {"-cudart", "none", "-lineinfo"};
+/* nvcc's device linker wants machine code; our own links the PTX beside it. */
+static char whole[] = "arch=compute_90,code=compute_90", apart[] = "arch=compute_90,code=[sm_90,compute_90]";
+
+static void complete(struct command *c, char *nvcc, char *library, int argc, char **argv) {
+    static char *const own[] = {"-lineinfo", "-cudart", "none"};
     c->argv[c->argc++] = nvcc;
-    if (!copy_arguments(c, argc, argv, e)) return false;
+    copy_arguments(c, argc, argv);
     for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
+    /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that nothing of the other is taken. */
+    if (c->relocatable) c->argv[c->argc - 1] = "static";
     if (!c->architecture) {
         c->argv[c->argc++] = "-gencode";
-        c->argv[c->argc++] = "arch=compute_90,code=compute_90";
+        c->argv[c->argc++] = c->relocatable ? apart : whole;
     }
     if (c->link) c->argv[c->argc++] = library;
-    return true;
 }
 
 int simgpu_nvcc(int argc, char **argv) {
@@ -114,9 +119,9 @@ int simgpu_nvcc(int argc, char **argv) {
     struct err e = {0};
     struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
     bool ok = beside_us(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
-              beside_us(library, sizeof library, "lib/libwbcudart.a", &e) &&
-              complete(&c, nvcc, library, argc, argv, &e);
+              beside_us(library, sizeof library, "lib/libwbcudart.a", &e);
     if (ok) {
+        complete(&c, nvcc, library, argc, argv);
         execv(nvcc, c.argv);
         err_set(&e, ERR_SYSTEM, "%s: %s", nvcc, strerror(errno));
     }

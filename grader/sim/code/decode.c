@@ -67,6 +67,7 @@ ref decode_slot_const(struct decoder *d, u64 value, unsigned bytes) {
 /* ---- module variables ---- */
 
 bool decode_var_address(struct decoder *d, const struct ptx_var *v, u64 *out) {
+    if (v->definition) v = v->definition;
     for (u32 i = 0; i < d->m->nvars; i++)
         if (d->m->vars[i].var == v) return *out = d->m->vars[i].address, true;
     return false;
