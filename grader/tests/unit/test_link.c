@@ -1,5 +1,6 @@
 /* test_link.c — several PTX texts as one program: whose definition counts, what is refused, and that each keeps what is its
  * own. */
+#include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
