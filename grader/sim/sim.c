@@ -1,6 +1,7 @@
 /* sim.c — the simulator's public face: options, memory, modules, launch checks. See sim.h. */
 #include "grader/sim/sim.h"
 #include "grader/sim/code/cluster.h"
+#include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/device.h"
@@ -25,6 +26,7 @@ void sim_close(struct sim *s) {
     race_free(s);
     taint_close(s);
     memory_close(&s->memory);
+    device_launch_drop(s);
     free(s->textures);
     buf_free(&s->output);
     buf_free(&s->errors);
@@ -151,11 +153,20 @@ static void release_vars(struct sim *s, struct sim_module *m) {
     }
 }
 
+/* nvcc links its library for launches by kernels to all that refers to other files; core/device_launch.c does what it does. */
+static bool is_device_runtime(const struct ptx_module *m) {
+    return ptx_module_func(m, "cnpGetLastError") || ptx_module_func(m, "cnpLaunchDevice");
+}
+
 static struct ptx_module *parse_all(struct arena *a, const struct sim_text *texts, unsigned n, struct err *e) {
     struct ptx_module **parts = arena_array(a, struct ptx_module *, n);
-    for (unsigned i = 0; i < n; i++)
-        if (!(parts[i] = ptx_parse(a, texts[i].ptx, texts[i].n, e))) return NULL;
-    return ptx_link(a, parts, n, e);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct ptx_module *m = ptx_parse(a, texts[i].ptx, texts[i].n, e);
+        if (!m) return NULL;
+        if (n == 1 || !is_device_runtime(m)) parts[kept++] = m;
+    }
+    return ptx_link(a, parts, kept ? kept : 1, e);
 }
 
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e) {

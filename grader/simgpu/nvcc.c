@@ -1,5 +1,6 @@
 /* nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
  * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
+#include "common/buf.h"
 #include "common/file.h"
 #include "grader/simgpu/simgpu.h"
 
@@ -76,9 +77,16 @@ struct command {
 
 static bool takes_runtime(const char *arg) { return starts(arg, "-lcudart"); }
 
-static bool is_object(const char *arg) {
+/* An object or archive whose device code refers to other files: it has a section for that. */
+static bool is_relocatable(const char *arg) {
+    static const char section[] = "__nv_relfatbin";
     size_t n = strlen(arg);
-    return n > 2 && *arg != '-' && (!strcmp(arg + n - 2, ".o") || !strcmp(arg + n - 2, ".a"));
+    struct err ignored = {0};
+    struct buf b = {0};
+    if (n < 3 || *arg == '-' || (strcmp(arg + n - 2, ".o") != 0 && strcmp(arg + n - 2, ".a") != 0)) return false;
+    bool found = file_read(arg, 1 << 30, &b, &ignored) && memmem(b.data, b.size, section, sizeof section - 1);
+    buf_free(&b);
+    return found;
 }
 
 static void copy_arguments(struct command *c, int argc, char **argv) {
@@ -89,7 +97,7 @@ static void copy_arguments(struct command *c, int argc, char **argv) {
             continue; /* ours it is */
         }
         if (takes_runtime(argv[i])) continue;
-        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) || is_object(argv[i]))
+        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) || is_relocatable(argv[i]))
             c->relocatable = true;
         if (any_option(argv[i], architecture)) c->architecture = true;
         if (any_option(argv[i], no_link)) c->link = false;

@@ -75,7 +75,20 @@ enum { ROOT_VARIABLES = 62 /* variables of the module */, ROOT_UNKNOWN = 63 /* a
 
 enum { ALLOCA_BYTES = 16 << 10 };
 
-enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
+enum builtin {
+    BUILTIN_NONE,
+    BUILTIN_VPRINTF,
+    BUILTIN_MALLOC,
+    BUILTIN_FREE,
+    BUILTIN_ASSERTFAIL,
+    BUILTIN_LAUNCH_BUFFER, /* from here on the device runtime: core/device_launch.c */
+    BUILTIN_LAUNCH,
+    BUILTIN_LAST_ERROR,
+    BUILTIN_PEEK_ERROR,
+    BUILTIN_GET_DEVICE,
+    BUILTIN_CREATE,  /* a stream or an event */
+    BUILTIN_SUCCEED, /* what orders streams, which run in order anyway */
+};
 
 struct call_desc {
     u32 callee; /* index of code; UINT32_MAX = through a register */

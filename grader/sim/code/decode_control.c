@@ -46,6 +46,20 @@ static const struct {
     {"malloc", BUILTIN_MALLOC, 1, 1},
     {"free", BUILTIN_FREE, 1, 0},
     {"__assertfail", BUILTIN_ASSERTFAIL, 5, 0},
+    {"__cudaCDP2GetParameterBufferV2", BUILTIN_LAUNCH_BUFFER, 4, 1},
+    {"__cudaCDP2LaunchDeviceV2", BUILTIN_LAUNCH, 2, 1},
+    {"__cudaCDP2GetParameterBufferV2_ptsz", BUILTIN_LAUNCH_BUFFER, 4, 1},
+    {"__cudaCDP2LaunchDeviceV2_ptsz", BUILTIN_LAUNCH, 2, 1},
+    {"__cudaCDP2GetLastError", BUILTIN_LAST_ERROR, 0, 1},
+    {"__cudaCDP2PeekAtLastError", BUILTIN_PEEK_ERROR, 0, 1},
+    {"__cudaCDP2GetDevice", BUILTIN_GET_DEVICE, 1, 1},
+    {"__cudaCDP2StreamCreateWithFlags", BUILTIN_CREATE, 2, 1},
+    {"__cudaCDP2EventCreateWithFlags", BUILTIN_CREATE, 2, 1},
+    {"__cudaCDP2StreamDestroy", BUILTIN_SUCCEED, 1, 1},
+    {"__cudaCDP2EventDestroy", BUILTIN_SUCCEED, 1, 1},
+    {"__cudaCDP2EventRecord", BUILTIN_SUCCEED, 2, 1},
+    {"__cudaCDP2EventRecordWithFlags", BUILTIN_SUCCEED, 3, 1},
+    {"__cudaCDP2StreamWaitEvent", BUILTIN_SUCCEED, 3, 1},
 };
 
 static bool take_areas(struct decoder *d, const struct ptx_operand *list, struct param_area *out) {

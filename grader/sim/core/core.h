@@ -26,7 +26,10 @@ struct sim {
     unsigned nplanes;
     struct taint_table *taint; /* taint.h: where undefined values came from; NULL = none yet */
     uint64_t launches;
-    struct sim_texture *textures; /* by handle; address 0 = free: sim/texture.c */
+    /* Launches by kernels (device_launch.c): with parameters still to come, to run, to run last. */
+    struct device_launch *prepared, *pending, *tail;
+    uint32_t npending, depth, device_error; /* depth: of the launch at hand, 0 = by the host */
+    struct sim_texture *textures;           /* by handle; address 0 = free: sim/texture.c */
     uint32_t ntextures;
     uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
 };
@@ -235,6 +238,7 @@ struct launch {
     const struct sim_module *module;
     const struct code *code;
     const struct sim_launch *request;
+    const char *(*check)(struct sim *s, const struct sim_launch *l, struct err *e); /* sim_check_launch */
     const struct op *ops;
     op_fn *const *lanes;
     u64 number; /* of the device's launches */
