@@ -1,4 +1,5 @@
 // Copies to and from arrays take their turn among kernels, in streams and in graphs, as other copies do.
+// nvcc: -Xcompiler -Wno-deprecated-declarations
 #include "check.h"
 
 enum { W = 5, H = 3 };
