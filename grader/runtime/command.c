@@ -8,6 +8,8 @@ static bool acceptable(const struct wb_function *f, const struct wb_req_launch *
     struct wb_req_launch same = f->acceptable;
     same.stream = q->stream;
     same.grid_x = q->grid_x, same.grid_y = q->grid_y, same.grid_z = q->grid_z;
+    if (q->cluster || f->info.cluster)
+        return f->accepted && !memcmp(&f->acceptable, q, sizeof *q); /* clusters divide it */
     return f->accepted && !memcmp(&same, q, sizeof same) && q->grid_x && q->grid_y && q->grid_z &&
            q->grid_x <= f->acceptable.grid_x && q->grid_y <= f->acceptable.grid_y && q->grid_z <= f->acceptable.grid_z;
 }
@@ -37,6 +39,7 @@ static int run_launch(const struct wb_command *c) {
         .block_z = c->launch.block.z,
         .dynamic_shared = c->launch.shared,
         .cooperative = c->launch.cooperative,
+        .cluster = c->launch.cluster,
     };
     if (!wb_translates()) return send_launch(f, &q, c->launch.params, c->launch.param_bytes);
     _Alignas(16) uint8_t params[WB_PARAMS];

@@ -68,6 +68,7 @@ static void fill_properties(struct cudaDeviceProp *p) {
     p->reservedSharedMemPerBlock = info.shared_reserved;
     p->hostRegisterSupported = 1;
     p->memoryPoolsSupported = 1;
+    p->clusterLaunch = info.cc_major >= 9;
 #if CUDART_VERSION < 13000
     p->clockRate = (int)info.clock_khz;
     p->memoryClockRate = memory_khz();
@@ -102,7 +103,7 @@ static bool attribute(enum cudaDeviceAttr a, int *value) {
 #include "grader/runtime/attributes.def"
 #undef A
     }
-    *value = 0; /* what the device has not: textures, clusters, peers… */
+    *value = 0; /* what the device has not: textures, peers… */
     return (int)a > 0 && a < cudaDevAttrMax;
 }
 

@@ -249,7 +249,14 @@ static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream
     if (error) return error;
     if (extra) memcpy(bytes, given, k->info.param_bytes);
     struct wb_command c = {.kind = WB_LAUNCH,
-                           .launch = {f, grid, block, shared, s, cooperative, bytes, k->info.param_bytes}};
+                           .launch = {.func = f,
+                                      .grid = grid,
+                                      .block = block,
+                                      .shared = shared,
+                                      .stream = s,
+                                      .cooperative = cooperative,
+                                      .params = bytes,
+                                      .param_bytes = k->info.param_bytes}};
     return wb_issue(s, &c);
 }
 

@@ -48,8 +48,17 @@ int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out) {
     return 0;
 }
 
+/* What the launch, or cudaFuncSetAttribute, asks for; the kernel's own __cluster_dims__ the server knows. */
+static uint32_t cluster_of(const struct wb_function *f, const dim3 *asked) {
+    dim3 c = {f->cluster[0], f->cluster[1] ? f->cluster[1] : 1, f->cluster[2] ? f->cluster[2] : 1};
+    if (asked) c = *asked;
+    uint32_t large = f->large_clusters ? WB_CLUSTER_LARGE : 0;
+    if (!c.x) return large;
+    return WB_CLUSTER(c.x < 255 ? c.x : 255, c.y < 255 ? c.y : 255, c.z < 255 ? c.z : 255) | large;
+}
+
 static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                  bool cooperative) {
+                  bool cooperative, const dim3 *cluster) {
     int error = wb_check_stream(stream);
     if (error) return error;
     struct wb_function *f = wb_function(kernel, &error);
@@ -58,22 +67,23 @@ static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t
     error = wb_pack(f, args, params);
     if (error) return error;
     struct wb_command c = {.kind = WB_LAUNCH,
-                           .launch = {kernel, grid, block, shared, stream, cooperative, params, f->info.param_bytes}};
+                           .launch = {kernel, grid, block, shared, stream, cooperative, cluster_of(f, cluster), params,
+                                      f->info.param_bytes}};
     return wb_issue(stream, &c);
 }
 
 cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
-    return wb_return(launch(f, grid, block, args, shared, stream, false));
+    return wb_return(launch(f, grid, block, args, shared, stream, false, NULL));
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream);
 cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
-    return wb_return(launch(f, grid, block, args, shared, stream, false));
+    return wb_return(launch(f, grid, block, args, shared, stream, false, NULL));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
                                         cudaStream_t stream) {
-    return wb_return(launch(f, grid, block, args, shared, stream, true));
+    return wb_return(launch(f, grid, block, args, shared, stream, true, NULL));
 }
 
 /* Events that a launch's attributes name: a kernel's blocks have all begun, or let go of what waits for them, when it is done. */
@@ -93,6 +103,7 @@ static int record_events(const cudaLaunchConfig_t *c) {
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void **args) {
     bool cooperative = false;
+    dim3 cluster, *asked = NULL;
     for (unsigned i = 0; i < c->numAttrs; i++) {
         const cudaLaunchAttribute *a = &c->attrs[i];
 #if CUDART_VERSION >= 12040
@@ -100,11 +111,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void
             return wb_unsupported("cudaLaunchKernelEx of a node that the device changes");
 #endif
         if (a->id == cudaLaunchAttributeCooperative) cooperative = a->val.cooperative;
-        if (a->id == cudaLaunchAttributeClusterDimension &&
-            a->val.clusterDim.x * a->val.clusterDim.y * a->val.clusterDim.z != 1)
-            return wb_unsupported("cudaLaunchKernelEx with thread block clusters");
+        if (a->id != cudaLaunchAttributeClusterDimension) continue;
+        cluster = (dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
+        asked = &cluster;
+        if (!cluster.x || !cluster.y || !cluster.z) return wb_return(cudaErrorInvalidClusterSize);
     }
-    int error = launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative);
+    int error = launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative, asked);
     return wb_return(error ? error : record_events(c));
 }
 
@@ -124,6 +136,16 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
     out->ptxVersion = out->binaryVersion = (int)(d->cc_major * 10 + d->cc_minor);
     out->maxDynamicSharedSizeBytes = (int)f->info.max_dynamic_shared;
     out->preferredShmemCarveout = f->carveout;
+    for (unsigned i = 0; i < 3; i++)
+        (&out->requiredClusterWidth)[i] = (int)(f->cluster[i] ? f->cluster[i] : WB_CLUSTER_DIM(f->info.cluster, i));
+    out->clusterDimMustBeSet = f->info.must_cluster || f->info.cluster;
+    out->nonPortableClusterSizeAllowed = f->large_clusters;
+    return cudaSuccess;
+}
+
+static cudaError_t set_cluster(struct wb_function *f, unsigned i, int value) {
+    if (value < 0 || f->info.cluster) return wb_return(cudaErrorInvalidValue);
+    f->cluster[i] = (uint32_t)value;
     return cudaSuccess;
 }
 
@@ -142,9 +164,13 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
         if (value < -1 || value > 100) return wb_return(cudaErrorInvalidValue);
         f->carveout = value; /* a hint */
         return cudaSuccess;
-    case cudaFuncAttributeNonPortableClusterSizeAllowed: return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed: f->large_clusters = value; return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference: return cudaSuccess; /* a hint */
+    case cudaFuncAttributeRequiredClusterWidth: return set_cluster(f, 0, value);
+    case cudaFuncAttributeRequiredClusterHeight: return set_cluster(f, 1, value);
+    case cudaFuncAttributeRequiredClusterDepth: return set_cluster(f, 2, value);
     }
-    return wb_unsupported("cudaFuncSetAttribute for clusters");
+    return wb_return(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache config) {
@@ -238,4 +264,31 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
     *bytes = share > used ? share - used : 0;
     if (*bytes + f->info.static_shared > d->shared_per_block) *bytes = d->shared_per_block - f->info.static_shared;
     return cudaSuccess;
+}
+
+/* ---- clusters ---- */
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *func, const cudaLaunchConfig_t *c) {
+    int error;
+    const struct wb_function *f = wb_function(func, &error);
+    (void)c;
+    if (f) *blocks = f->large_clusters ? 16 : 8;
+    return wb_return(f ? 0 : error);
+}
+
+/* As if any SMs could hold the blocks of one cluster; on a device they share one of its parts (GPC). */
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func, const cudaLaunchConfig_t *c) {
+    int error;
+    uint32_t blocks = 0;
+    const struct wb_function *f = wb_function(func, &error);
+    const struct wb_rep_device_info *d = f ? wb_device(&error) : NULL;
+    if (!d) return wb_return(error);
+    uint32_t packed = f->info.cluster ? f->info.cluster : cluster_of(f, NULL);
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        if (c->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            packed = cluster_of(f, (const dim3 *)&c->attrs[i].val.clusterDim);
+    uint32_t n = WB_CLUSTER_DIM(packed, 0) * WB_CLUSTER_DIM(packed, 1) * WB_CLUSTER_DIM(packed, 2);
+    error = occupancy(func, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z), c->dynamicSmemBytes, &blocks);
+    if (!error) *clusters = (int)(blocks * d->sms / (n ? n : 1));
+    return wb_return(error);
 }

@@ -168,7 +168,7 @@ static uint8_t *at(const struct cudaPitchedPtr *p, struct cudaPos pos) {
 
 int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c) {
     if (!p) return cudaErrorInvalidValue;
-    if (p->srcArray || p->dstArray) return wb_unsupported("a copy with arrays");
+    if (p->srcArray || p->dstArray) return wb_array_command(p, async, c);
     *c = (struct wb_command){.kind = WB_COPY,
                              .copy = {.to = at(&p->dstPtr, p->dstPos),
                                       .from = at(&p->srcPtr, p->srcPos),

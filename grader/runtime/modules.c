@@ -33,15 +33,16 @@ static struct wb_function *functions;
 static struct variable *variables;
 
 /* The wrapper that nvcc passes, and the header of what it points to. */
-struct wrapper {
-    uint32_t magic, version;
-    const void *data;
-    void *unused;
-};
 struct image_header {
     uint32_t magic;
     uint16_t version, header_size;
     uint64_t payload_size;
+};
+struct wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const struct image_header *const
+        *parts; /* version 2: the fat binaries of files that were compiled apart, up to NULL */
 };
 enum { WRAPPER_MAGIC = 0x466243b1, IMAGE_MAGIC = (int)0xba55ed50 };
 
@@ -211,11 +212,26 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 char __cudaInitModule(void **handle);
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub);
 
+/* Code that refers to other files (-rdc=true): one image, which the device links. What nvcc's own linker made of it is
+ * machine code, and is left out. */
+static void join_parts(struct wb_module *m, const struct image_header *const *parts) {
+    uint8_t *image = NULL;
+    for (; *parts; parts++) {
+        size_t n = (*parts)->header_size + (*parts)->payload_size;
+        image = realloc(image, m->size + n);
+        if (!image) abort();
+        memcpy(image + m->size, *parts, n);
+        m->size += n;
+    }
+    m->image = image; /* for as long as the program runs */
+}
+
 void **__cudaRegisterFatBinary(void *wrapper) {
     const struct wrapper *w = wrapper;
     struct wb_module *m = allocate(sizeof *m);
     const struct image_header *h = w->magic == WRAPPER_MAGIC ? w->data : NULL;
-    if (h && h->magic == (uint32_t)IMAGE_MAGIC) {
+    if (w->magic == WRAPPER_MAGIC && w->version == 2 && w->parts) join_parts(m, w->parts);
+    else if (h && h->magic == (uint32_t)IMAGE_MAGIC) {
         m->image = w->data;
         m->size = h->header_size + h->payload_size;
     }

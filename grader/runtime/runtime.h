@@ -29,6 +29,8 @@ struct wb_function {
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
+    uint32_t cluster[3];             /* that cudaFuncSetAttribute asked for */
+    bool large_clusters;             /* likewise */
     bool accepted;                   /* the server has let such a launch pass, */
     struct wb_req_launch acceptable; /* and this grid of it, or a smaller one */
 };
@@ -119,7 +121,8 @@ struct wb_command {
             size_t shared;
             cudaStream_t stream;
             bool cooperative;
-            uint8_t *params; /* packed; the command's own only in a graph */
+            uint32_t cluster; /* as in the message */
+            uint8_t *params;  /* packed; the command's own only in a graph */
             uint32_t param_bytes;
         } launch;
         struct {
@@ -156,6 +159,8 @@ int wb_free(void *p);
 int wb_graph_memory_end(void *p);
 /* Of a copy in three dimensions; it points to nothing of the parameters. */
 int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
+/* array.c: the same where an array takes part. */
+int wb_array_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
 /* Runs it, or adds it to the graph that the stream is captured into. Checks the stream. */
 int wb_issue(cudaStream_t s, const struct wb_command *c);
 /* Kernel parameters from pointers to each, into WB_PARAMS bytes. */

@@ -24,6 +24,8 @@ struct backend_launch {
     const void *params;
     uint32_t param_bytes;
     bool cooperative;
+    uint32_t cluster[3]; /* as in struct sim_launch */
+    bool large_clusters;
 };
 
 struct backend_result {
@@ -77,6 +79,10 @@ struct backend_ops {
 
     /* Whether a range holds values that came from reads of what nothing wrote; told once. NULL where a device cannot say. */
     bool (*undefined)(struct backend *, uint64_t from, uint64_t bytes, struct sim_report *out);
+
+    /* Textures and surfaces: a handle, or 0. NULL where a device has none for us. */
+    uint64_t (*texture_create)(struct backend *, const struct sim_texture *);
+    bool (*texture_destroy)(struct backend *, uint64_t handle);
 
     /* 0, or what a launch of that configuration would return, with the reason in `e`. */
     int (*check)(struct backend *, const struct backend_launch *, struct err *e);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PARTS = 256 /* fat binaries in one image: files that were compiled apart (-rdc=true) */ };
+
 struct backend_sim {
     struct backend base;
     struct sim *sim;
@@ -46,14 +48,24 @@ static bool is_text(const void *image, size_t size) {
 
 static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
     struct arena arena = {0};
-    size_t n = 0;
-    unsigned sm = b->device->cc_major * 10 + b->device->cc_minor;
-    const char *ptx = is_text(image, size) ? image : ptx_from_fatbin(&arena, image, size, sm, &n, e);
-    if (ptx == image) n = strnlen(image, size);
-    *module = ptx ? sim_load(backend_sim(b), ptx, n, e) : NULL;
+    struct sim_text texts[MOST_PARTS];
+    unsigned n = 0, sm = b->device->cc_major * 10 + b->device->cc_minor;
+    bool found = true;
+    for (size_t at = 0, bytes; found && at < size; at += bytes) {
+        const uint8_t *part = (const uint8_t *)image + at;
+        bytes = ptx_fatbin_bytes(part, size - at);
+        if (n && !bytes) break; /* what follows is none */
+        if (n == MOST_PARTS)
+            return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MOST_PARTS), WB_cudaErrorInvalidPtx;
+        bool text = is_text(part, size - at);
+        if (text) texts[n].n = bytes = strnlen((const char *)part, size - at);
+        texts[n].ptx = text ? (const char *)part : ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].n, e);
+        found = texts[n++].ptx;
+    }
+    *module = found && n ? sim_load_linked(backend_sim(b), texts, n, e) : NULL;
     arena_free(&arena);
     if (*module) return 0;
-    if (!ptx) return WB_cudaErrorNoKernelImageForDevice;
+    if (!found || !n) return WB_cudaErrorNoKernelImageForDevice;
     return e->kind == ERR_UNSUPPORTED ? WB_cudaErrorNotSupported
            : e->kind == ERR_LIMIT     ? WB_cudaErrorMemoryAllocation
                                       : WB_cudaErrorInvalidPtx;
@@ -118,6 +130,13 @@ static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t byt
     return sim_undefined(backend_sim(b), from, bytes, out);
 }
 
+static uint64_t sim_backend_texture_create(struct backend *b, const struct sim_texture *t) {
+    return sim_texture_create(backend_sim(b), t);
+}
+static bool sim_backend_texture_destroy(struct backend *b, uint64_t handle) {
+    return sim_texture_destroy(backend_sim(b), handle);
+}
+
 static struct sim_launch to_sim(const struct backend_launch *l) {
     struct sim_launch s = {
         .kernel = l->kernel,
@@ -125,7 +144,9 @@ static struct sim_launch to_sim(const struct backend_launch *l) {
         .params = l->params,
         .param_bytes = l->param_bytes,
         .cooperative = l->cooperative,
+        .large_clusters = l->large_clusters,
     };
+    memcpy(s.cluster, l->cluster, sizeof s.cluster);
     memcpy(s.grid, l->grid, sizeof s.grid);
     memcpy(s.block, l->block, sizeof s.block);
     return s;
@@ -199,11 +220,36 @@ static bool sim_backend_heap(struct backend *b, uint64_t bytes) { return sim_set
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),       OP(reset),       OP(free_all),     OP(load),   OP(unload),    OP(find_kernel),
-    OP(find_symbol), OP(alloc),       OP(alloc_pages),  OP(share),  OP(unshare),   OP(mark),
-    OP(free),        OP(range),       OP(memory_used),  OP(write),  OP(read),      OP(undefined),
-    OP(fill),        OP(copy),        OP(check),        OP(launch), OP(occupancy), OP(time_limit),
-    OP(take_output), OP(back_shared), OP(alloc_shared), OP(heap),
+    OP(close),
+    OP(reset),
+    OP(free_all),
+    OP(load),
+    OP(unload),
+    OP(find_kernel),
+    OP(find_symbol),
+    OP(alloc),
+    OP(alloc_pages),
+    OP(share),
+    OP(unshare),
+    OP(mark),
+    OP(free),
+    OP(range),
+    OP(memory_used),
+    OP(write),
+    OP(read),
+    OP(undefined),
+    OP(fill),
+    OP(copy),
+    OP(check),
+    OP(launch),
+    OP(occupancy),
+    OP(time_limit),
+    OP(take_output),
+    OP(back_shared),
+    OP(alloc_shared),
+    OP(texture_create),
+    OP(texture_destroy),
+    OP(heap),
 #undef OP
 };
 

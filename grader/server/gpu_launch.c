@@ -45,6 +45,9 @@ int gpu_check(struct backend *b, const struct backend_launch *l, struct err *e) 
     if (threads > k->info.max_threads)
         return refuse(e, WB_cudaErrorInvalidValue,
                       "more threads a block than the kernel was compiled for (__launch_bounds__, registers)");
+    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
+        return refuse(e, WB_cudaErrorNotSupported,
+                      "clusters that the launch asks for are not passed on to a GPU here: use __cluster_dims__");
     if ((uint64_t)k->info.static_shared + l->dynamic_shared > d->shared_per_block)
         return refuse(e, WB_cudaErrorInvalidValue, "more shared memory a block than the device allows");
     if (!gpu_occupancy(b, k, (unsigned)threads, l->dynamic_shared))

@@ -90,6 +90,8 @@ int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tai
         .params = params.data,
         .param_bytes = (uint32_t)params.size,
         .cooperative = q->cooperative,
+        .cluster = {WB_CLUSTER_DIM(q->cluster, 0), WB_CLUSTER_DIM(q->cluster, 1), WB_CLUSTER_DIM(q->cluster, 2)},
+        .large_clusters = q->cluster & WB_CLUSTER_LARGE,
     };
     /* Once recorded, it was allowed: what the client asked of the kernel since then is of no account. */
     int error = again ? 0 : check(s, k, q, &l);

@@ -131,6 +131,8 @@ static void describe(const struct server_kernel *k, struct wb_rep_kernel_find *p
     p->registers = i->registers;
     p->max_threads = i->max_threads;
     p->max_dynamic_shared = k->max_dynamic_shared;
+    p->cluster = WB_CLUSTER(i->cluster[0], i->cluster[1], i->cluster[2]);
+    p->must_cluster = i->must_cluster;
     for (uint32_t n = 0; n < p->nparams; n++)
         buf_add(out, &(struct wb_param){i->params[n].offset, i->params[n].bytes}, sizeof(struct wb_param));
 }

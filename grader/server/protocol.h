@@ -107,6 +107,20 @@ enum wb_call_state {
 
 typedef char wb_name[64];
 
+/* The blocks of a cluster in one word, each below 256; WB_CLUSTER_LARGE: more than 8 are allowed. */
+#define WB_CLUSTER(x, y, z)  ((uint32_t)(x) | (uint32_t)(y) << 8 | (uint32_t)(z) << 16)
+#define WB_CLUSTER_DIM(c, i) ((c) >> 8 * (i)&0xff)
+enum { WB_CLUSTER_LARGE = 1 << 24 };
+
+enum {
+    WB_TEX_TILED = 1,
+    WB_TEX_LINEAR = 2,
+    WB_TEX_NORMALIZED = 4,
+    WB_TEX_FLOAT = 8,
+    WB_TEX_SRGB = 16,
+    WB_TEX_SURFACE = 32
+};
+
 #define F(type, name) type name;
 #define MESSAGE(name, flags, request, reply) \
     struct wb_req_##name {                   \

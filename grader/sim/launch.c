@@ -1,10 +1,63 @@
 /* launch.c — sim_launch: runs a grid on the core, with the search for races beside it, and collects what was found and
  * counted. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/device_launch.h"
 #include "grader/sim/count/count.h"
 #include "grader/sim/race/race.h"
 
+#include <string.h>
+
+/* ---- what a kernel launched runs after it, and counts as a part of it ---- */
+
+static void join_line(struct sim_result *to, const struct sim_line *from) {
+    for (unsigned i = 0; i < to->nlines; i++)
+        if (to->lines[i].line == from->line && strcmp(to->lines[i].file, from->file) == 0) {
+            sim_counters_add(&to->lines[i].counters, &from->counters);
+            return;
+        }
+    to->lines = xrealloc(to->lines, (to->nlines + 1) * sizeof *to->lines);
+    to->lines[to->nlines++] = *from;
+}
+
+static void join_report(struct sim_result *to, const struct sim_report *from) {
+    for (unsigned i = 0; i < to->nreports; i++)
+        if (to->reports[i].fault == from->fault) {
+            to->reports[i].count += from->count;
+            return;
+        }
+    if (to->nreports < SIM_FAULT_KINDS) to->reports[to->nreports++] = *from;
+}
+
+static void join(struct sim_result *to, struct sim_result *from) {
+    sim_counters_add(&to->counters, &from->counters);
+    for (unsigned i = 0; i < from->nlines; i++) join_line(to, &from->lines[i]);
+    for (unsigned i = 0; i < from->nreports; i++) join_report(to, &from->reports[i]);
+    if (to->fault == SIM_FAULT_NONE) to->fault = from->fault;
+    sim_result_free(from);
+}
+
+/* Each with what it launches in turn; nothing more once one has faulted. */
+static void run_list(struct sim *s, struct device_launch *list, struct sim_result *out) {
+    for (struct device_launch *p = list, *next; p; p = next) {
+        struct sim_launch request = device_launch_request(p);
+        struct sim_result r;
+        next = p->next;
+        if (out->fault == SIM_FAULT_NONE) sim_launch(s, &request, &r), join(out, &r);
+        device_launch_free(s, p);
+    }
+}
+
+static void run_launched(struct sim *s, struct sim_result *out) {
+    struct device_launch *pending = s->pending, *tail = s->tail;
+    s->pending = s->tail = NULL;
+    s->depth++;
+    run_list(s, pending, out);
+    run_list(s, tail, out);
+    s->depth--;
+    if (!s->depth) device_launch_drop(s);
+}
+
 static void execute(struct launch *l, struct sim_result *out) {
+    l->check = sim_check_launch;
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
     else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
@@ -13,6 +66,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     race_report(l, out);
     race_close(l);
     launch_close(l);
+    if (l->sim->pending || l->sim->tail || l->sim->prepared) run_launched(l->sim, out);
 }
 
 void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {

@@ -1,5 +1,7 @@
 /* sim.c — the simulator's public face: options, memory, modules, launch checks. See sim.h. */
 #include "grader/sim/sim.h"
+#include "grader/sim/code/cluster.h"
+#include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/device.h"
@@ -24,6 +26,8 @@ void sim_close(struct sim *s) {
     race_free(s);
     taint_close(s);
     memory_close(&s->memory);
+    device_launch_drop(s);
+    free(s->textures);
     buf_free(&s->output);
     buf_free(&s->errors);
     pthread_mutex_destroy(&s->output_lock);
@@ -149,10 +153,30 @@ static void release_vars(struct sim *s, struct sim_module *m) {
     }
 }
 
+/* nvcc links its library for launches by kernels to all that refers to other files; core/device_launch.c does what it does. */
+static bool is_device_runtime(const struct ptx_module *m) {
+    return ptx_module_func(m, "cnpGetLastError") || ptx_module_func(m, "cnpLaunchDevice");
+}
+
+static struct ptx_module *parse_all(struct arena *a, const struct sim_text *texts, unsigned n, struct err *e) {
+    struct ptx_module **parts = arena_array(a, struct ptx_module *, n);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct ptx_module *m = ptx_parse(a, texts[i].ptx, texts[i].n, e);
+        if (!m) return NULL;
+        if (n == 1 || !is_device_runtime(m)) parts[kept++] = m;
+    }
+    return ptx_link(a, parts, kept ? kept : 1, e);
+}
+
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e) {
+    return sim_load_linked(s, &(struct sim_text){ptx, n}, 1, e);
+}
+
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n, struct err *e) {
     struct sim_module *m = xcalloc(1, sizeof *m);
     m->sim = s, m->options = &s->options, m->memory = &s->memory;
-    m->ptx = ptx_parse(&m->arena, ptx, n, e);
+    m->ptx = parse_all(&m->arena, texts, n, e);
     m->next = s->modules;
     s->modules = m;
     if (m->ptx && code_decode(m, e) && module_reset(s, m, e)) return m;
@@ -220,7 +244,10 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
                                     .param_bytes = k->param_bytes,
                                     .static_shared = c->static_shared,
                                     .local_bytes = c->max_local,
-                                    .cooperative = c->cooperative};
+                                    .cooperative = c->cooperative,
+                                    .must_cluster = c->func->explicit_cluster && !c->func->reqnctapercluster[0]};
+    for (unsigned i = 0; i < 3 && c->func->reqnctapercluster[0]; i++)
+        out->cluster[i] = c->func->reqnctapercluster[i] ? c->func->reqnctapercluster[i] : 1;
     u32 offset = 0, limit = d->threads_per_block;
     for (unsigned i = 0; i < c->func->nparams && i < 256; i++) {
         u32 align = c->func->params[i].align ? c->func->params[i].align : 1;
@@ -254,6 +281,32 @@ static const char *refuse(struct err *e, const char *error, const char *format, 
     return error;
 }
 
+/* As an H100 answers: every size that does not fit is a cudaErrorInvalidClusterSize. */
+static const char *check_clusters(const struct gpu_device *d, const struct sim_launch *l,
+                                  const struct sim_kernel_info *k, struct err *e) {
+    static const char error[] = "cudaErrorInvalidClusterSize";
+    const u32 *own = k->cluster, *asked = l->cluster;
+    if (!asked[0] && k->must_cluster)
+        return refuse(e, error, "the kernel has __cluster_dims__ without a size; the launch has to give one");
+    if (asked[0] && own[0] && (asked[0] != own[0] || asked[1] != own[1] || asked[2] != own[2]))
+        return refuse(e, error, "clusters of (%u,%u,%u) blocks; the kernel was compiled for (%u,%u,%u)", asked[0],
+                      asked[1], asked[2], own[0], own[1], own[2]);
+    const u32 *c = asked[0] ? asked : own;
+    u64 blocks = (u64)c[0] * c[1] * c[2];
+    if (!c[0]) return NULL;
+    if (d->cc_major < 9 && blocks > 1)
+        return refuse(e, error, "clusters; a device has them from compute capability 9.0");
+    if (blocks > (l->large_clusters ? CLUSTER_MOST : CLUSTER_PORTABLE))
+        return refuse(e, error,
+                      "clusters of %llu blocks; %d at most, 16 with cudaFuncAttributeNonPortableClusterSizeAllowed",
+                      (unsigned long long)blocks, CLUSTER_PORTABLE);
+    for (unsigned i = 0; i < 3; i++)
+        if (!c[i] || l->grid[i] % c[i])
+            return refuse(e, error, "a grid of (%u,%u,%u) blocks cannot be divided into clusters of (%u,%u,%u)",
+                          l->grid[0], l->grid[1], l->grid[2], c[0], c[1], c[2]);
+    return NULL;
+}
+
 const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e) {
     const struct gpu_device *d = s->options.device;
     struct sim_kernel_info k;
@@ -274,6 +327,8 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
         return refuse(e, "cudaErrorInvalidConfiguration",
                       "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)", l->grid[0], l->grid[1],
                       l->grid[2]);
+    const char *clusters = check_clusters(d, l, &k, e);
+    if (clusters) return clusters;
     if ((u64)k.static_shared + l->dynamic_shared > d->shared_per_block)
         return refuse(e, "cudaErrorInvalidValue", "%u + %u bytes of shared memory a block; the device allows %u",
                       k.static_shared, l->dynamic_shared, d->shared_per_block);

@@ -107,11 +107,41 @@ bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_r
 enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes);
 uint64_t sim_memory_used(const struct sim *s);
 
+/* ---- textures and surfaces ---- */
+
+enum { SIM_TEX_SIGNED, SIM_TEX_UNSIGNED, SIM_TEX_FLOAT };                  /* kinds of texels */
+enum { SIM_TEX_WRAP, SIM_TEX_CLAMP, SIM_TEX_MIRROR, SIM_TEX_BORDER };      /* address modes, in CUDA's order */
+enum { SIM_TEX_BUFFER, SIM_TEX_1D, SIM_TEX_2D, SIM_TEX_3D, SIM_TEX_CUBE }; /* BUFFER: linear memory, whole texels */
+
+/* A texture or surface object: texels in device memory, row by row. */
+struct sim_texture {
+    uint64_t address, pitch, plane; /* bytes from one row, from one slice, layer or face to the next */
+    uint32_t width, height, depth;  /* texels; 1 where there is no such dimension */
+    uint32_t layers;                /* 0 = not layered; of cube maps: cubes */
+    uint8_t shape, channels, bits, kind;
+    uint8_t modes[3];
+    bool tiled;      /* an array, whose texels lie in tiles: for what is counted */
+    bool linear;     /* filter, else the nearest texel */
+    bool normalized; /* coordinates */
+    bool as_float;   /* integers are read as fractions of the largest */
+    bool srgb, surface;
+    float border[4];
+};
+/* A handle, or 0. Handles of destroyed objects are given out again. */
+uint64_t sim_texture_create(struct sim *s, const struct sim_texture *t);
+bool sim_texture_destroy(struct sim *s, uint64_t handle);
+
 /* ---- modules ---- */
 
 /* Parses, decodes and places a PTX module; its variables get device memory. NULL with an error that names what
  * is not implemented: instruction, source line, kernel. */
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
+/* The same of several texts, which are linked. */
+struct sim_text {
+    const char *ptx;
+    size_t n;
+};
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n, struct err *e);
 void sim_unload(struct sim *s, struct sim_module *m);
 
 struct sim_kernel; /* belongs to its module */
@@ -130,6 +160,8 @@ struct sim_kernel_info {
     uint32_t max_threads; /* a block, from .maxntid or the device */
     bool cooperative;     /* uses a grid-wide barrier */
     uint32_t spill_bytes; /* as ptxas said; 0 until then */
+    uint32_t cluster[3];  /* blocks that __cluster_dims__ asks for; 0 = not said */
+    bool must_cluster;    /* __cluster_dims__ without a size: the launch has to say it */
 };
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* What `ptxas -v` reported for the kernel; used for occupancy. */
@@ -155,6 +187,7 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                            \
     X(SIM_FAULT_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                    \
     X(SIM_FAULT_TIME, "time budget", cudaErrorLaunchTimeout)                             \
+    X(SIM_FAULT_CLUSTER, "shared memory of another block", cudaErrorLaunchFailure)       \
     X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources) \
     X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                      \
     /* sanitizer findings: the launch goes on, nothing faults on a real device */        \
@@ -163,6 +196,8 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                         \
     X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                          \
     X(SIM_FAULT_ASYNC, "copy not waited for", cudaSuccess)                               \
+    X(SIM_FAULT_CLUSTER_RACE, "race in a cluster's shared memory", cudaSuccess)          \
+    X(SIM_FAULT_CLUSTER_LIFE, "shared memory of a block that may not run", cudaSuccess)  \
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
     X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)           \
     /* notes: no fault, said where they may explain one */                               \
@@ -199,6 +234,8 @@ struct sim_launch {
     const void *params; /* laid out as the kernel's parameter space */
     uint32_t param_bytes;
     bool cooperative;
+    uint32_t cluster[3]; /* blocks; 0 = what the kernel was compiled for, or none */
+    bool large_clusters; /* of more than 8 blocks, which not every device has */
 };
 
 struct sim_result {

@@ -1,5 +1,6 @@
 /* nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
  * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
+#include "common/buf.h"
 #include "common/file.h"
 #include "grader/simgpu/simgpu.h"
 
@@ -71,7 +72,7 @@ static const char *const relocatable[] = {"rdc", "relocatable-device-code", "dc"
 struct command {
     char **argv;
     int argc;
-    bool architecture, link;
+    bool architecture, link, relocatable;
 };
 
 /* Our library is the runtime and the driver API. */
@@ -90,7 +91,19 @@ static void warn_of_machine_code(const char *arg) {
                 *l);
 }
 
-static bool copy_arguments(struct command *c, int argc, char **argv, struct err *e) {
+/* An object or archive whose device code refers to other files: it has a section for that. */
+static bool is_relocatable(const char *arg) {
+    static const char section[] = "__nv_relfatbin";
+    size_t n = strlen(arg);
+    struct err ignored = {0};
+    struct buf b = {0};
+    if (n < 3 || *arg == '-' || (strcmp(arg + n - 2, ".o") != 0 && strcmp(arg + n - 2, ".a") != 0)) return false;
+    bool found = file_read(arg, 1 << 30, &b, &ignored) && memmem(b.data, b.size, section, sizeof section - 1);
+    buf_free(&b);
+    return found;
+}
+
+static void copy_arguments(struct command *c, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         bool has_value;
         if (is_option(argv[i], "cudart", &has_value)) {
@@ -99,29 +112,29 @@ static bool copy_arguments(struct command *c, int argc, char **argv, struct err 
         }
         if (takes_runtime(argv[i])) continue;
         warn_of_machine_code(argv[i]);
-        if (any_option(argv[i], relocatable) && !strstr(argv[i], "=false"))
-            return err_set(e, ERR_UNSUPPORTED,
-                           "%s: device code cannot be linked across files here; put the kernels and the __device__ "
-                           "functions that they call into one .cu file",
-                           argv[i]);
+        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) || is_relocatable(argv[i]))
+            c->relocatable = true;
         if (any_option(argv[i], architecture)) c->architecture = true;
         if (any_option(argv[i], no_link)) c->link = false;
         c->argv[c->argc++] = argv[i];
     }
-    return true;
 }
 
-static bool complete(struct command *c, char *nvcc, char *library, int argc, char **argv, struct err *e) {
-    static char *const own[] = {"-cudart", "none", "-lineinfo"};
+/* nvcc's device linker wants machine code; our own links the PTX beside it. */
+static char whole[] = "arch=compute_90,code=compute_90", apart[] = "arch=compute_90,code=[sm_90,compute_90]";
+
+static void complete(struct command *c, char *nvcc, char *library, int argc, char **argv) {
+    static char *const own[] = {"-lineinfo", "-cudart", "none"};
     c->argv[c->argc++] = nvcc;
-    if (!copy_arguments(c, argc, argv, e)) return false;
+    copy_arguments(c, argc, argv);
     for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
+    /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that nothing of the other is taken. */
+    if (c->relocatable) c->argv[c->argc - 1] = "static";
     if (!c->architecture) {
         c->argv[c->argc++] = "-gencode";
-        c->argv[c->argc++] = "arch=compute_90,code=compute_90";
+        c->argv[c->argc++] = c->relocatable ? apart : whole;
     }
     if (c->link) c->argv[c->argc++] = library;
-    return true;
 }
 
 int simgpu_nvcc(int argc, char **argv) {
@@ -129,9 +142,9 @@ int simgpu_nvcc(int argc, char **argv) {
     struct err e = {0};
     struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
     bool ok = beside_us(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
-              beside_us(library, sizeof library, "lib/libwbcudart.a", &e) &&
-              complete(&c, nvcc, library, argc, argv, &e);
+              beside_us(library, sizeof library, "lib/libwbcudart.a", &e);
     if (ok) {
+        complete(&c, nvcc, library, argc, argv);
         execv(nvcc, c.argv);
         err_set(&e, ERR_SYSTEM, "%s: %s", nvcc, strerror(errno));
     }

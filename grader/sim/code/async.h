@@ -26,8 +26,9 @@ enum {
     GROUP_BULK_COMMIT,
     GROUP_BULK_WAIT
 };
-enum { BULK_IN, BULK_OUT, BULK_SHARED };                    /* global to shared, shared to global, within shared */
-enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD }; /* its statistics: global memory, shared memory */
+enum { BULK_IN, BULK_OUT, BULK_SHARED }; /* global to shared, shared to global, within shared */
+/* Its statistics: global memory, shared memory, that of another block of the cluster. */
+enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD, BULK_STAT_CLUSTER };
 
 enum {
     MBAR_PENDING_BITS = 20, /* 0-19: arrivals to come in this phase */

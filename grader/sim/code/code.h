@@ -4,11 +4,12 @@
 #include "grader/sim/mem/mem.h"
 
 /* Windows of generic addresses. */
-#define SHARED_WINDOW 0x200000000000ull
-#define LOCAL_WINDOW  0x210000000000ull
-#define PARAM_WINDOW  0x220000000000ull
-#define WINDOW_BYTES  0x000100000000ull
-#define FUNC_WINDOW   0x230000000000ull /* + index of a function's code: what a function pointer holds */
+#define SHARED_WINDOW  0x200000000000ull
+#define LOCAL_WINDOW   0x210000000000ull
+#define PARAM_WINDOW   0x220000000000ull
+#define TEXTURE_WINDOW 0x240000000000ull /* + 64 × (1 + index): handles of textures and surfaces */
+#define WINDOW_BYTES   0x000100000000ull
+#define FUNC_WINDOW    0x230000000000ull /* + index of a function's code: what a function pointer holds */
 
 struct segment {
     u32 first, last; /* ops, both included; the last is the control op */
@@ -53,6 +54,8 @@ struct code {
     u64 changes;                       /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
+    bool reads_textures, writes_surfaces;
+    bool clusters, cluster_barrier; /* asks where a block is in its cluster, or for other blocks; meets them */
     bool allocates; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
     struct param_slot *slots;
     u32 nslots;
@@ -72,7 +75,20 @@ enum { ROOT_VARIABLES = 62 /* variables of the module */, ROOT_UNKNOWN = 63 /* a
 
 enum { ALLOCA_BYTES = 16 << 10 };
 
-enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUILTIN_ASSERTFAIL };
+enum builtin {
+    BUILTIN_NONE,
+    BUILTIN_VPRINTF,
+    BUILTIN_MALLOC,
+    BUILTIN_FREE,
+    BUILTIN_ASSERTFAIL,
+    BUILTIN_LAUNCH_BUFFER, /* from here on the device runtime: core/device_launch.c */
+    BUILTIN_LAUNCH,
+    BUILTIN_LAST_ERROR,
+    BUILTIN_PEEK_ERROR,
+    BUILTIN_GET_DEVICE,
+    BUILTIN_CREATE,  /* a stream or an event */
+    BUILTIN_SUCCEED, /* what orders streams, which run in order anyway */
+};
 
 struct call_desc {
     u32 callee; /* index of code; UINT32_MAX = through a register */
@@ -96,7 +112,7 @@ struct rendezvous_desc {
     ref second;                /* the predicate after '|', or REF_NONE */
 };
 
-enum { CLUSTER_BARRIER = 16, BARRIERS }; /* after those that programs number */
+enum { BARRIERS = 16 };
 struct bar_desc {
     ref id, count; /* REF_NONE = 0, all */
     u8 arrive;     /* bar.arrive: does not wait */
@@ -104,8 +120,8 @@ struct bar_desc {
     ref source;    /* predicate reduced */
     u8 source_flip;
     bool aligned; /* all lanes of a warp must execute the same instruction */
-    bool cluster;
-    u32 fork; /* forks.c: its number, from 1, where all threads must come to it; else 0 */
+    bool cluster; /* barrier.cluster.wait: core/cluster.c; the rest says nothing */
+    u32 fork;     /* forks.c: its number, from 1, where all threads must come to it; else 0 */
 };
 
 /* A branch that some threads may take round a barrier: the numbers of those that lie on one way only. */
@@ -141,8 +157,9 @@ struct sim_module {
     struct bar_desc *bars;
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */
+    struct tex_desc *texs;        /* tex.h */
     struct fork *forks;
-    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nforks;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nforks, ntexs;
     u32 nbarriers; /* that have numbers: bar_desc.fork */
     struct code *codes;
     u32 ncodes;
@@ -158,6 +175,7 @@ struct stat_owner {
     u32 op;
     u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
     bool bulk;      /* STAT_LANES are bytes */
+    bool texture;
 };
 
 struct placed_var {

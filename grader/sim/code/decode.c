@@ -67,6 +67,7 @@ ref decode_slot_const(struct decoder *d, u64 value, unsigned bytes) {
 /* ---- module variables ---- */
 
 bool decode_var_address(struct decoder *d, const struct ptx_var *v, u64 *out) {
+    if (v->definition) v = v->definition;
     for (u32 i = 0; i < d->m->nvars; i++)
         if (d->m->vars[i].var == v) return *out = d->m->vars[i].address, true;
     return false;
@@ -146,9 +147,15 @@ static const struct {
     {"mbarrier", decode_mbarrier},
     {"setmaxnreg", decode_hint},
     {"createpolicy", decode_into_zero},
-    {"getctarank", decode_into_zero},
+    {"getctarank", decode_getctarank},
     {"mapa", decode_mapa},
     {"elect", decode_rendezvous},
+    {"tex", decode_texture},
+    {"tld4", decode_texture},
+    {"suld", decode_surface},
+    {"sust", decode_surface},
+    {"txq", decode_texture_query},
+    {"suq", decode_texture_query},
     {"vadd2", decode_video},
     {"vsub2", decode_video},
     {"vavrg2", decode_video},
@@ -403,7 +410,8 @@ static void build_segments(struct sim_module *m) {
 }
 
 static struct stat_owner bulk_owner(u32 op, s64 direction, u32 slot) {
-    struct stat_owner owner = {op, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED, MEM_STORE, true};
+    if (slot == BULK_STAT_CLUSTER) return (struct stat_owner){op, SPACE_CLUSTER, MEM_STORE, true, false};
+    struct stat_owner owner = {op, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED, MEM_STORE, true, false};
     if (slot == BULK_STAT_LOAD || (slot == BULK_STAT_GLOBAL && direction == BULK_IN)) owner.verb = MEM_LOAD;
     return owner;
 }
@@ -413,13 +421,27 @@ static void own_stats(struct sim_module *m) {
     for (u32 i = 0; i < m->nops; i++) {
         const struct op *o = &m->ops[i];
         const char *name = insn_rows[o->row].name;
-        if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk")) continue;
+        bool texture = !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust");
+        if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk") &&
+            !texture)
+            continue;
         const struct mem_desc *d = &m->mems[o->aux];
-        static const u8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL};
-        for (u32 k = 0; k < (d->space == SPACE_GENERIC ? 3u : 1u); k++)
+        if (texture) {
+            m->stat_owners[d->stat] = (struct stat_owner){.op = i, .space = d->space, .verb = d->verb, .texture = true};
+            continue;
+        }
+        static const u8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CLUSTER};
+        if (d->space == SPACE_CLUSTER) {
+            for (u32 k = 0; k < 2; k++)
+                m->stat_owners[d->stat + k] =
+                    (struct stat_owner){i, k ? SPACE_CLUSTER : SPACE_SHARED, d->verb, false, false};
+            continue;
+        }
+        for (u32 k = 0; k < (d->space == SPACE_GENERIC ? 4u : 1u); k++)
             m->stat_owners[d->stat + k] =
-                d->bulk ? bulk_owner(i, o->imm, k)
-                        : (struct stat_owner){i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb, false};
+                d->bulk
+                    ? bulk_owner(i, o->imm, k)
+                    : (struct stat_owner){i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb, false, false};
     }
 }
 
@@ -441,6 +463,10 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
         c->cooperative |= q->cooperative;
+        c->reads_textures |= q->reads_textures;
+        c->writes_surfaces |= q->writes_surfaces;
+        c->clusters |= q->clusters;
+        c->cluster_barrier |= q->cluster_barrier;
         c->allocates |= q->allocates;
         c->updates_global |= q->updates_global;
         c->narrow_global |= q->narrow_global;
@@ -454,6 +480,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
     c->max_local = c->local_bytes > UINT32_MAX / 2 - local ? UINT32_MAX / 2 : c->local_bytes + local;
     if (c->recursive) c->max_frame += RECURSION_FRAMES, c->max_local += RECURSION_LOCAL;
     if (c->func->is_entry && c->allocates) c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
+    if (c->reads_textures && c->writes_surfaces) c->communicates = true; /* blocks may see each other's texels */
     state[i] = 2;
 }
 

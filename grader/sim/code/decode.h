@@ -5,6 +5,8 @@
  * decode_mem.c     loads, stores, atomics, address conversions
  * decode_lower.c   instructions made of other rows
  * decode_async.c   cp.async, mbarrier, bulk copies
+ * decode_cluster.c barriers and shared memory of clusters
+ * decode_tex.c     textures and surfaces
  * decode_matrix.c  mma, wmma, ldmatrix
  * roots.c          what addresses are made from
  * merge.c          accesses that ptxas makes one of
@@ -46,7 +48,7 @@ bool decode_set(struct decoder *d); /* decode_lower.c */
 bool decode_cp(struct decoder *d);  /* decode_async.c */
 bool decode_mbarrier(struct decoder *d);
 bool decode_video(struct decoder *d);     /* decode_lower.c */
-bool decode_into_zero(struct decoder *d); /* createpolicy, getctarank: a destination that becomes 0 */
+bool decode_into_zero(struct decoder *d); /* createpolicy: a destination that becomes 0 */
 bool decode_stack(struct decoder *d);     /* alloca, stacksave, stackrestore */
 /* Around a function that allocates: what it took is given back when it returns. */
 void decode_begin_stack(struct decoder *d);
@@ -54,7 +56,12 @@ void decode_end_stack(struct decoder *d);
 bool decode_matrix(struct decoder *d); /* decode_matrix.c */
 /* Operands that fit a matrix opcode, as text. */
 bool decode_matrix_operands(const char *opcode, struct buf *out);
-bool decode_mapa(struct decoder *d);
+bool decode_mapa(struct decoder *d);    /* decode_cluster.c */
+bool decode_texture(struct decoder *d); /* decode_tex.c */
+bool decode_surface(struct decoder *d);
+bool decode_texture_query(struct decoder *d);
+bool decode_getctarank(struct decoder *d);
+bool decode_cluster_barrier(struct decoder *d);
 bool decode_memory(struct decoder *d); /* ld, ldu, st */
 bool decode_atomic(struct decoder *d); /* atom, red */
 bool decode_cvta(struct decoder *d);

@@ -46,6 +46,20 @@ static const struct {
     {"malloc", BUILTIN_MALLOC, 1, 1},
     {"free", BUILTIN_FREE, 1, 0},
     {"__assertfail", BUILTIN_ASSERTFAIL, 5, 0},
+    {"__cudaCDP2GetParameterBufferV2", BUILTIN_LAUNCH_BUFFER, 4, 1},
+    {"__cudaCDP2LaunchDeviceV2", BUILTIN_LAUNCH, 2, 1},
+    {"__cudaCDP2GetParameterBufferV2_ptsz", BUILTIN_LAUNCH_BUFFER, 4, 1},
+    {"__cudaCDP2LaunchDeviceV2_ptsz", BUILTIN_LAUNCH, 2, 1},
+    {"__cudaCDP2GetLastError", BUILTIN_LAST_ERROR, 0, 1},
+    {"__cudaCDP2PeekAtLastError", BUILTIN_PEEK_ERROR, 0, 1},
+    {"__cudaCDP2GetDevice", BUILTIN_GET_DEVICE, 1, 1},
+    {"__cudaCDP2StreamCreateWithFlags", BUILTIN_CREATE, 2, 1},
+    {"__cudaCDP2EventCreateWithFlags", BUILTIN_CREATE, 2, 1},
+    {"__cudaCDP2StreamDestroy", BUILTIN_SUCCEED, 1, 1},
+    {"__cudaCDP2EventDestroy", BUILTIN_SUCCEED, 1, 1},
+    {"__cudaCDP2EventRecord", BUILTIN_SUCCEED, 2, 1},
+    {"__cudaCDP2EventRecordWithFlags", BUILTIN_SUCCEED, 3, 1},
+    {"__cudaCDP2StreamWaitEvent", BUILTIN_SUCCEED, 3, 1},
 };
 
 static bool take_areas(struct decoder *d, const struct ptx_operand *list, struct param_area *out) {
@@ -99,26 +113,12 @@ bool decode_call(struct decoder *d) {
 
 /* ---- block barriers ---- */
 
-/* barrier.cluster.arrive and .wait. A cluster is one block: its threads meet at the wait, which is no earlier than they
- * must, and at a barrier of its own. */
-static bool decode_cluster_barrier(struct decoder *d) {
-    if (decode_opcode_has(d->in->opcode, "arrive")) {
-        decode_emit_named(d, "nop");
-        return true;
-    }
-    struct bar_desc b = {
-        .id = decode_slot_const(d, CLUSTER_BARRIER, 4), .count = REF_NONE, .source = REF_NONE, .cluster = true};
-    u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
-    decode_emit_named(d, "bar")->aux = aux;
-    return true;
-}
-
 /* bar{.cta}.sync a{, b} · .arrive a, b · .red.{popc.u32, and.pred, or.pred} d, a{, b}, {!}c */
 bool decode_barrier(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     if (decode_opcode_has(in->opcode, "warp")) return decode_rendezvous(d);
-    if (strncmp(in->opcode, "barrier", 7) == 0) decode_mark_lowered("barrier");
     if (decode_opcode_has(in->opcode, "cluster")) return decode_cluster_barrier(d);
+    if (strncmp(in->opcode, "barrier", 7) == 0) decode_mark_lowered("barrier");
     struct bar_desc b = {.id = REF_NONE, .count = REF_NONE, .source = REF_NONE};
     ref dst = REF_NONE;
     unsigned bytes, first = 0, last = in->noperands;
@@ -133,7 +133,7 @@ bool decode_barrier(struct decoder *d) {
         b.source_flip = flip != 0;
     } else if (!b.arrive && !decode_opcode_has(in->opcode, "sync"))
         return decode_refuse(d, "not implemented: instruction");
-    if (first < last && in->operands[first].kind == PTX_OP_IMM && in->operands[first].value >= CLUSTER_BARRIER)
+    if (first < last && in->operands[first].kind == PTX_OP_IMM && in->operands[first].value >= BARRIERS)
         return decode_refuse(d, "there are barriers 0 to 15: ");
     if (first < last && !decode_source(d, &in->operands[first++], PTX_U32, &b.id)) return false;
     if (first < last && !decode_source(d, &in->operands[first], PTX_U32, &b.count)) return false;

@@ -84,7 +84,7 @@ bool decode_set(struct decoder *d) {
     return decode_put_result(d, d->m->nops - 1, &in->operands[0], k->bytes == 2 ? PTX_B16 : PTX_B32);
 }
 
-/* ---- destinations that are known: one block a cluster, no cache policy ---- */
+/* ---- destinations that are known: no cache policy ---- */
 
 bool decode_into_zero(struct decoder *d) {
     unsigned bytes;
@@ -97,18 +97,6 @@ bool decode_into_zero(struct decoder *d) {
     o->src[0] = zero;
     o->dst = dst;
     return true;
-}
-
-/* mapa d, a, rank: with one block a cluster, an address in the cluster's shared memory is the block's own. */
-bool decode_mapa(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
-    enum ptx_type t = decode_opcode_type(in->opcode);
-    ref from;
-    if (in->noperands < 3 || (t != PTX_U32 && t != PTX_U64) || !decode_source(d, &in->operands[1], t, &from))
-        return decode_refuse(d, "not implemented: instruction");
-    u32 at_op = d->m->nops;
-    decode_emit_named(d, t == PTX_U64 ? "mov.b64" : "mov.b32")->src[0] = from;
-    return decode_put_result(d, at_op, &in->operands[0], t);
 }
 
 /* ---- video instructions: vop{2,4}.dtype.atype.btype{.sat}{.add} d, a, b, c ---- */

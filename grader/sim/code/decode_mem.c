@@ -20,7 +20,7 @@ static const struct {
     {"const", PART_SPACE, SPACE_CONST},
     {"param", PART_SPACE, SPACE_PARAM},
     {"shared::cta", PART_SPACE, SPACE_SHARED},
-    {"shared::cluster", PART_SPACE, SPACE_SHARED},
+    {"shared::cluster", PART_SPACE, SPACE_CLUSTER},
     {"param::entry", PART_SPACE, SPACE_PARAM},
     {"param::func", PART_SPACE, SPACE_PARAM},
     {"v2", PART_COUNT, 2},
@@ -102,7 +102,7 @@ u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc) {
     ARENA_GROW(&m->arena, m->mems, m->nmems, m->nmems + 1, m->mems_capacity, 256);
     m->mems[m->nmems] = *desc;
     m->mems[m->nmems].stat = m->nstats;
-    m->nstats += desc->space == SPACE_GENERIC ? 3 : 1;
+    m->nstats += desc->space == SPACE_GENERIC ? 4 : desc->space == SPACE_CLUSTER ? 2 : 1;
     return m->nmems++;
 }
 
@@ -237,7 +237,7 @@ static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operan
 static void note_width(struct decoder *d, const struct mem_desc *m) {
     if (m->width >= 4) return;
     if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
-    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC) d->c->narrow_shared = true;
+    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC || m->space == SPACE_CLUSTER) d->c->narrow_shared = true;
 }
 
 void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref where, s64 offset) {
@@ -270,8 +270,9 @@ bool decode_memory(struct decoder *d) {
                                                                                   : function_param(d, &m, a, v);
     struct address at;
     if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
-    if (m.verb == MEM_LOAD && m.strong && m.space != SPACE_SHARED && m.space != SPACE_LOCAL) d->c->communicates = true;
-    if (m.verb == MEM_STORE && m.strong && m.space != SPACE_SHARED) d->c->updates_global = true;
+    bool outside = m.space != SPACE_SHARED && m.space != SPACE_CLUSTER;
+    if (m.verb == MEM_LOAD && m.strong && outside && m.space != SPACE_LOCAL) d->c->communicates = true;
+    if (m.verb == MEM_STORE && m.strong && outside) d->c->updates_global = true;
     note_width(d, &m);
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
@@ -332,8 +333,9 @@ static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
             return false;
     struct address at;
     if (!place(d, &m, &in->operands[first], &at)) return false;
-    if (m.space != SPACE_SHARED && order_matters(&m)) d->c->communicates = true;
-    if (m.space != SPACE_SHARED) d->c->updates_global = true;
+    bool outside = m.space != SPACE_SHARED && m.space != SPACE_CLUSTER;
+    if (outside && order_matters(&m)) d->c->communicates = true;
+    if (outside) d->c->updates_global = true;
     note_width(d, &m);
     m.increment = is_increment(d, &m);
     u32 aux = decode_add_desc(d, &m);
@@ -368,7 +370,9 @@ bool decode_atomic(struct decoder *d) {
 /* ---- address conversions ---- */
 
 static u64 window_of(const char *opcode) {
-    if (decode_opcode_has(opcode, "shared")) return SHARED_WINDOW;
+    if (decode_opcode_has(opcode, "shared") || decode_opcode_has(opcode, "shared::cta") ||
+        decode_opcode_has(opcode, "shared::cluster"))
+        return SHARED_WINDOW;
     if (decode_opcode_has(opcode, "local")) return LOCAL_WINDOW;
     if (decode_opcode_has(opcode, "param")) return PARAM_WINDOW;
     return 0; /* global and constant addresses are generic addresses */

@@ -188,13 +188,6 @@ static const struct {
     u8 bytes;
 } constant_specials[] = {
     {"WARP_SZ", 32, 4},
-    {"%cluster_ctaid.x", 0, 4},
-    {"%cluster_ctaid.y", 0, 4},
-    {"%cluster_ctaid.z", 0, 4},
-    {"%cluster_nctaid.x", 1, 4},
-    {"%cluster_nctaid.y", 1, 4},
-    {"%cluster_nctaid.z", 1, 4},
-    {"%is_explicit_cluster", 0, 1},
     {"%aggr_smem_size", 0, 4},
     {"%reserved_smem_offset_begin", 0, 4},
     {"%reserved_smem_offset_end", 0, 4},
@@ -203,25 +196,13 @@ static const struct {
     {"%reserved_smem_offset_1", 0, 4},
 };
 
-/* A cluster's place in the grid is its one block's. */
-static const struct {
-    const char *name;
-    ref at;
-} aliases[] = {
-    {"%clusterid.x", REF(BASE_BLOCK, B_CTAID_X *SLOT_BYTES)},
-    {"%clusterid.y", REF(BASE_BLOCK, B_CTAID_Y *SLOT_BYTES)},
-    {"%clusterid.z", REF(BASE_BLOCK, B_CTAID_Z *SLOT_BYTES)},
-    {"%nclusterid.x", REF(BASE_BLOCK, B_NCTAID_X *SLOT_BYTES)},
-    {"%nclusterid.y", REF(BASE_BLOCK, B_NCTAID_Y *SLOT_BYTES)},
-    {"%nclusterid.z", REF(BASE_BLOCK, B_NCTAID_Z *SLOT_BYTES)},
-};
-
 static bool special(struct decoder *d, const char *name, ref *out, unsigned *bytes) {
     *bytes = 4;
+    d->c->clusters |= strstr(name, "cluster") != NULL;
     for (unsigned i = 0; i < sizeof special_slots / sizeof *special_slots; i++)
         if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0) return *out = special_slots[i].at, true;
-    for (unsigned i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (strcmp(aliases[i].name, name) == 0) return *out = aliases[i].at, true;
+    if (strcmp(name, "%is_explicit_cluster") == 0)
+        return *bytes = 1, *out = REF(BASE_BLOCK, B_EXPLICIT_CLUSTER * SLOT_BYTES), true;
     /* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it is what
      * cooperative groups' grid barrier works on. */
     if (strcmp(name, "%envreg1") == 0 || strcmp(name, "%envreg2") == 0) {
@@ -343,6 +324,7 @@ bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out
 bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out) {
     *out = (struct address){.base = REF_NONE, .offset = p->offset, .var = p->var};
     if (p->kind != PTX_OP_ADDRESS) return decode_refuse(d, "an address in brackets is missing in");
+    if (p->nitems) return decode_refuse(d, "not implemented: coordinates in the address of");
     if (p->reg >= 0) {
         unsigned bytes = decode_reg_bytes(d->f->regs[p->reg].type);
         if (bytes != 4 && bytes != 8) return decode_refuse(d, "address register of %u bytes in", bytes);

@@ -47,7 +47,13 @@ static inline u32 ref_offset(ref r) { return r & ((1u << REF_BASE_BIT) - 1); }
     X(B_NTID_Y, "%ntid.y") X(B_NTID_Z, "%ntid.z") X(B_NCTAID_X, "%nctaid.x") X(B_NCTAID_Y, "%nctaid.y")       \
     X(B_NCTAID_Z, "%nctaid.z") X(B_NWARPID, "%nwarpid") X(B_SMID, "%smid") X(B_NSMID, "%nsmid")               \
     X(B_GRIDID, "%gridid") X(B_DYN_SHARED, "%dynamic_smem_size") X(B_TOTAL_SHARED, "%total_smem_size")        \
-    X(B_CLUSTER_ONE, "%cluster_nctarank") X(B_ZERO, "%cluster_ctarank") X(B_ENVREG1, "") X(B_ENVREG2, "")     \
+    X(B_CLUSTER_SIZE, "%cluster_nctarank") X(B_CLUSTER_RANK, "%cluster_ctarank")                              \
+    X(B_CLUSTER_CTAID_X, "%cluster_ctaid.x") X(B_CLUSTER_CTAID_Y, "%cluster_ctaid.y")                         \
+    X(B_CLUSTER_CTAID_Z, "%cluster_ctaid.z") X(B_CLUSTER_NCTAID_X, "%cluster_nctaid.x")                       \
+    X(B_CLUSTER_NCTAID_Y, "%cluster_nctaid.y") X(B_CLUSTER_NCTAID_Z, "%cluster_nctaid.z")                     \
+    X(B_CLUSTERID_X, "%clusterid.x") X(B_CLUSTERID_Y, "%clusterid.y") X(B_CLUSTERID_Z, "%clusterid.z")        \
+    X(B_NCLUSTERID_X, "%nclusterid.x") X(B_NCLUSTERID_Y, "%nclusterid.y")                                     \
+    X(B_NCLUSTERID_Z, "%nclusterid.z") X(B_EXPLICIT_CLUSTER, "") X(B_ENVREG1, "") X(B_ENVREG2, "")            \
     X(B_DYNAMIC_32, "") X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
 /* clang-format on */
 enum {
@@ -156,7 +162,15 @@ enum { /* op.flags */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */
-enum mem_space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
+enum mem_space {
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_CONST,
+    SPACE_PARAM,
+    SPACE_CLUSTER /* shared memory of the cluster's blocks: code/cluster.h */
+};
 enum mem_verb { MEM_LOAD, MEM_STORE, MEM_ATOM, MEM_RED };
 enum atom_op {
 #define ATOM(id, name) ATOM_##id,
@@ -192,6 +206,7 @@ struct mem_desc {
     u8 aggregate; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
     u8 rechecked; /* a load of what an atomic then checks again: recheck.c */
     u8 async;     /* the store of a cp.async; op.target: how many ops before it its load is */
+    u8 texture;   /* of a texture fetch or surface access: code/tex.h */
     u8 bulk;      /* of a bulk copy, without registers: a slot of statistics for each memory, as a generic access has */
 };
 

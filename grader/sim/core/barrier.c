@@ -2,6 +2,7 @@
  * for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is reported as a divergent barrier: threads of a block
  * that wait for it at different places, and a thread that goes round it by a branch which others do not take
  * (code/forks.c), whether it then comes to a barrier again or leaves. A thread that left before is no fault. */
+#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
 
@@ -284,9 +285,9 @@ static void arrive(struct warp *w, struct fragment *f, struct barrier *b, u32 id
 
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
+    if (d->cluster) return cluster_wait(x, f, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
-    if (id >= BARRIERS || (id == CLUSTER_BARRIER && ref_base(d->id) != BASE_CONST) || count % 32 ||
-        (d->arrive && !count)) {
+    if (id >= BARRIERS || count % 32 || (d->arrive && !count)) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
                    "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
         return;

@@ -27,8 +27,8 @@ static unsigned char *pages(size_t bytes) {
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
 struct block_layout {
-    size_t warps, values, shared, written, race_write, race_read, specials, frames, local, local_written, taint, origin,
-        rounds, left, total;
+    size_t warps, values, shared, written, race_write, race_read, far_write, far_read, specials, frames, local,
+        local_written, taint, origin, rounds, left, total;
 };
 
 static struct block_layout layout(const struct launch *l) {
@@ -40,6 +40,8 @@ static struct block_layout layout(const struct launch *l) {
     b.written = at, at += round_up(l->shared_bytes);
     b.race_write = at, at += round_up(stamps_bytes(l));
     b.race_read = at, at += round_up(stamps_bytes(l));
+    b.far_write = at, at += round_up(l->cluster_races ? 2 * stamps_bytes(l) : 0);
+    b.far_read = at, at += round_up(l->cluster_races ? 2 * stamps_bytes(l) : 0);
     b.specials = at, at += (size_t)l->nwarps * W_SLOTS * SLOT_BYTES;
     b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
@@ -99,7 +101,6 @@ static void fill_values(const struct launch *l, unsigned char *values) {
                       [B_NSMID] = 1,
                       [B_DYN_SHARED] = r->dynamic_shared,
                       [B_TOTAL_SHARED] = l->shared_bytes,
-                      [B_CLUSTER_ONE] = 1,
                       [B_ENVREG1] = (u32)(workspace >> 32),
                       [B_ENVREG2] = (u32)workspace,
                       [B_DYNAMIC_32] = dynamic};
@@ -120,6 +121,7 @@ bool block_allocate(struct launch *l, struct block *b) {
     b->race_write = (u32 *)(p + at.race_write);
     b->race_read = (u32 *)(p + at.race_read);
     b->left = (struct left *)(p + at.left);
+    if (l->cluster_races) b->far_write = (u64 *)(p + at.far_write), b->far_read = (u64 *)(p + at.far_read);
     fill_values(l, b->values);
     for (u32 i = 0; i < l->nwarps; i++) {
         struct warp *w = &b->warps[i];
@@ -146,7 +148,7 @@ void block_free(const struct launch *l, struct block *b) {
 void block_start(struct worker *k, struct block *b, u64 linear) {
     const struct launch *l = k->launch;
     const u32 *grid = l->request->grid;
-    b->linear = linear;
+    b->linear = b->order = linear;
     b->trace = trace_find(l->trace, linear);
     b->executed = 0;
     b->index[0] = (u32)(linear % grid[0]);
@@ -182,6 +184,7 @@ static void bind(struct worker *k, struct block *b) {
     x->shared = b->shared;
     x->shared_written = b->shared_written;
     x->trace = b->trace;
+    x->cluster = b->cluster;
 }
 
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
@@ -200,6 +203,7 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
         }
         if (!alive) return WARP_DONE;
         if (yields) return WARP_YIELDS;
+        if (!progress && b->cluster) return WARP_WAITS; /* for another block, it may be */
         if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;
     }
 }

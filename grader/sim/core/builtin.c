@@ -1,5 +1,6 @@
 /* builtin.c — what device code calls that is no PTX function: printf, malloc, free, a failed assert. A kernel that does
  * runs its blocks in order on one worker, so that text and addresses come in a fixed order. */
+#include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/taint.h"
 
 #include <stdio.h>
@@ -206,6 +207,10 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
         taint_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
     for (u32 m = mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
+        if (d->builtin >= BUILTIN_LAUNCH_BUFFER) {
+            device_launch_call(x, d, o, lane, frame);
+            continue;
+        }
         u64 first = argument(frame, &d->args[0], lane);
         switch ((enum builtin)d->builtin) {
         case BUILTIN_VPRINTF:
@@ -214,7 +219,7 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
         case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
         case BUILTIN_FREE: heap_give(x, o, lane, first); break;
         case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
-        case BUILTIN_NONE: break;
+        default: break;
         }
     }
 }

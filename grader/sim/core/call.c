@@ -1,6 +1,6 @@
 /* call.c — device functions: frames, arguments, return values. A call stack is a path in the worker's tree of
  * contexts, so that two fragments have the same stack if they have the same context. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/cluster.h"
 #include "common/grow.h"
 #include "grader/sim/core/taint.h"
 
@@ -11,12 +11,17 @@ enum { CONTEXTS = 1 << 14 }; /* as many before those in use are looked for */
 
 /* ---- call stacks ---- */
 
-static void mark(struct worker *k, unsigned char *live) {
+static void mark_block(const struct worker *k, const struct block *b, unsigned char *live) {
+    for (u32 w = 0; w < b->nwarps; w++)
+        for (u32 f = 0; f < b->warps[w].nfrag; f++)
+            for (u32 c = b->warps[w].frag[f].context; !live[c]; c = k->contexts[c].parent) live[c] = 1;
+}
+
+static void mark(const struct worker *k, unsigned char *live) {
     live[0] = 1;
-    for (u32 b = 0; b < k->nblocks; b++)
-        for (u32 w = 0; w < k->blocks[b].nwarps; w++)
-            for (u32 f = 0; f < k->blocks[b].warps[w].nfrag; f++)
-                for (u32 c = k->blocks[b].warps[w].frag[f].context; !live[c]; c = k->contexts[c].parent) live[c] = 1;
+    for (u32 b = 0; b < k->nblocks; b++) mark_block(k, &k->blocks[b], live);
+    for (u32 c = 0; c < k->nclusters; c++)
+        for (u32 b = 0; b < k->clusters[c]->n; b++) mark_block(k, &k->clusters[c]->blocks[b], live);
 }
 
 /* Recursion that branches goes along ever new paths: those that no fragment is on any more are given free. */

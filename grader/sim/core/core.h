@@ -26,6 +26,11 @@ struct sim {
     unsigned nplanes;
     struct taint_table *taint; /* taint.h: where undefined values came from; NULL = none yet */
     uint64_t launches;
+    /* Launches by kernels (device_launch.c): with parameters still to come, to run, to run last. */
+    struct device_launch *prepared, *pending, *tail;
+    uint32_t npending, depth, device_error; /* depth: of the launch at hand, 0 = by the host */
+    struct sim_texture *textures;           /* by handle; address 0 = free: sim/texture.c */
+    uint32_t ntextures;
     uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
 };
 
@@ -40,7 +45,7 @@ struct fragment {
     u8 met;   /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
     u64 turn; /* when it last ran: for fairness */
 };
-enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_RENDEZVOUS };
+enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_RENDEZVOUS, FRAG_AT_CLUSTER };
 
 struct context { /* one call stack: an interned list of return places */
     u32 parent, call_op, code, depth;
@@ -64,16 +69,19 @@ struct warp {
     u32 index, live, nfrag;
     struct fragment frag[32];
     unsigned char *frames, *specials, *local;
-    unsigned char *local_written; /* a byte for each of local, in the same order */
-    unsigned char *taint;         /* undefined bits, laid out as the frames: taint.h */
-    u8 *origin;                   /* where they come from, by 4 bytes of a frame */
-    u32 ntainted, taint_end;      /* slots with undefined bits; bytes of taint that were ever set */
-    u64 executed;                 /* warp instructions, for the budget */
-    u32 arrived[16];              /* lanes that came to each barrier by bar.arrive, until all have */
-    u32 interval;                 /* between barriers of the warp, for races */
-    struct round *rounds;         /* by number of the barrier: bar_desc.fork */
-    bool went_round;              /* some of them are not zero */
+    unsigned char *local_written;                /* a byte for each of local, in the same order */
+    unsigned char *taint;                        /* undefined bits, laid out as the frames: taint.h */
+    u8 *origin;                                  /* where they come from, by 4 bytes of a frame */
+    u32 ntainted, taint_end;                     /* slots with undefined bits; bytes of taint that were ever set */
+    u64 executed;                                /* warp instructions, for the budget */
+    u32 arrived[16];                             /* lanes that came to each barrier by bar.arrive, until all have */
+    u32 interval;                                /* between barriers of the warp, for races */
+    struct round *rounds;                        /* by number of the barrier: bar_desc.fork */
+    bool went_round;                             /* some of them are not zero */
+    u32 cluster_arrived, cluster_passed, fenced; /* lanes: core/cluster.c */
 };
+
+struct cluster; /* core/cluster.h */
 
 struct barrier {
     bool used;
@@ -87,6 +95,10 @@ struct barrier {
 struct block {
     u32 index[3];
     u64 linear, executed; /* executed: warp instructions, for the budget */
+    u64 order;            /* place in the order in which blocks are taken: whose report is kept */
+    struct cluster *cluster;
+    u32 rank;                  /* in its cluster */
+    u64 *far_write, *far_read; /* stamps by granule, in clusters: race/cluster.c */
     u32 nwarps;
     struct warp *warps;
     unsigned char *shared, *values; /* values: BASE_BLOCK */
@@ -148,6 +160,7 @@ struct exec {
     u32 local_base; /* of the running function, bytes per lane */
     struct warp *warp;
     struct block *block;
+    struct cluster *cluster; /* of the block; NULL where the launch has none */
     struct worker *worker;
     u32 running;                 /* …for which the fast loop goes on: 0 once a load met undefined bytes */
     const struct op *tainted_at; /* that load */
@@ -184,7 +197,8 @@ struct race_hooks {
     void (*block_interval)(struct block *b,
                            const struct launch *l); /* a barrier of the block passed, or a block starts */
     void (*warp_interval)(struct block *b, struct warp *w, const struct launch *l); /* a barrier of the warp passed */
-    void (*early)(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb); /* async.h */
+    void (*early)(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset, u32 bytes,
+                  const char *verb); /* async.h */
     void (*block_start)(struct block *b);
     void (*block_end)(struct block *b); /* its memory goes */
 };
@@ -214,6 +228,8 @@ struct worker {
     u64 fault_block;
     struct block *blocks; /* resident ones; [0] is enough unless blocks wait for each other */
     u32 nblocks, blocks_capacity;
+    struct cluster **clusters; /* the same of a launch of clusters */
+    u32 nclusters, clusters_capacity;
     pthread_t thread;
 };
 
@@ -222,11 +238,15 @@ struct launch {
     const struct sim_module *module;
     const struct code *code;
     const struct sim_launch *request;
+    const char *(*check)(struct sim *s, const struct sim_launch *l, struct err *e); /* sim_check_launch */
     const struct op *ops;
     op_fn *const *lanes;
     u64 number; /* of the device's launches */
     u64 nblocks;
-    const u64 *chosen; /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
+    u32 cluster[3], cluster_blocks; /* 1 where there are no clusters */
+    bool clustered, cluster_races;  /* blocks run cluster by cluster; what they do in each other's memory is noted */
+    u64 *units, nunits;             /* clusters to run, by number */
+    const u64 *chosen;              /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
     u32 nchosen;
     struct sim_trace *trace; /* of the blocks that it names; NULL = none */
     u32 nthreads, nwarps, shared_bytes;
@@ -262,6 +282,7 @@ void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* l
 
 /* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
+void cluster_wait(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
 /* A branch of those that may lead round barriers (OPF_FORK), which `taken` of the lanes take; lanes that leave at an op. */
 void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken);
@@ -300,6 +321,8 @@ void core_collect_reports(struct launch *l, struct sim_result *out);
 /* core/launch.c: a grid of blocks on workers, in these steps. */
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
 bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
+/* A block is done. False: stop, the launch as a whole is over its budget or its time. */
+bool launch_finish_block(struct worker *k, const struct block *b);
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */

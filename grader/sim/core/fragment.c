@@ -21,6 +21,7 @@ void fragment_start(struct warp *w, u32 lanes, u32 pc) {
     w->frag[0] = (struct fragment){.pc = pc, .mask = lanes};
     w->executed = 0;
     memset(w->arrived, 0, sizeof w->arrived);
+    w->cluster_arrived = w->cluster_passed = w->fenced = 0;
 }
 
 static void merge(struct warp *w, bool hostile) {

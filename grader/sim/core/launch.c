@@ -3,7 +3,7 @@
  * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order, and so give the same
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/cluster.h"
 #include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"
@@ -49,6 +49,8 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
 static void worker_close(struct worker *k) {
     for (u32 i = 0; i < k->nblocks; i++) block_free(k->launch, &k->blocks[i]);
     free(k->blocks);
+    for (u32 i = 0; i < k->nclusters; i++) cluster_free(k->launch, k->clusters[i]);
+    free(k->clusters);
     free(k->contexts);
     free(k->segment_runs);
     free(k->stats);
@@ -63,8 +65,7 @@ static void note_fault(struct worker *k, u64 linear) {
     if (linear < k->fault_block) k->fault_block = linear;
 }
 
-/* False: stop, the launch as a whole is over its budget or its time. */
-static bool finish_block(struct worker *k, const struct block *b) {
+bool launch_finish_block(struct worker *k, const struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
     if (b->trace) b->trace->executed = b->executed, b->trace->ran = true;
@@ -79,6 +80,7 @@ enum { LEAST_SAMPLE = 32 /* blocks */ };
 
 /* How many blocks run: all of them, unless a sample was asked for. */
 u64 launch_blocks(const struct launch *l) {
+    if (l->clustered) return l->nunits * l->cluster_blocks;
     if (l->chosen) return l->nchosen;
     u64 warps = l->sim->options.sample_warps, n = warps / l->nwarps;
     if (n < LEAST_SAMPLE) n = LEAST_SAMPLE;
@@ -123,7 +125,7 @@ static void run_blocks(struct worker *k) {
             if (k->x.faulted) note_fault(k, i);
             return;
         }
-        if (!finish_block(k, b)) return;
+        if (!launch_finish_block(k, b)) return;
     }
 }
 
@@ -178,7 +180,7 @@ static void run_resident(struct worker *k, u32 most) {
             enum warp_state s = run_turn(k, b);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
             if (s == WARP_YIELDS) waits = true;
-            else if (finished = true, !finish_block(k, b) || !next_block(k, b)) b->done = true;
+            else if (finished = true, !launch_finish_block(k, b) || !next_block(k, b)) b->done = true;
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
@@ -197,7 +199,8 @@ static u32 device_residents(const struct launch *l) {
 static void *work(void *argument) {
     struct worker *k = argument;
     struct launch *l = k->launch;
-    if (l->code->communicates) run_resident(k, device_residents(l));
+    if (l->clustered) cluster_work(k, l->code->communicates ? device_residents(l) / l->cluster_blocks : 1);
+    else if (l->code->communicates) run_resident(k, device_residents(l));
     else run_blocks(k);
     return NULL;
 }
@@ -209,8 +212,9 @@ static u32 count_workers(const struct launch *l) {
     long cores = known;
     if (!cores) known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
-    if (l->code->communicates || l->nblocks * l->nwarps < SMALL_LAUNCH) return 1;
-    return n > l->nblocks ? (u32)l->nblocks : (u32)n;
+    if (l->code->communicates || l->cluster_races || l->nblocks * l->nwarps < SMALL_LAUNCH) return 1;
+    u64 units = l->nblocks / l->cluster_blocks;
+    return n > units ? (u32)units : (u32)n;
 }
 
 /* Two words: a size, and the barrier that the blocks of a cooperative launch count arrivals in. It stays for ever, since
@@ -241,7 +245,8 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->global_shift = l->code->narrow_global ? 0 : 2;
     l->shared_shift = l->code->narrow_shared ? 0 : 2;
     l->races_global = l->sanitize;
-    l->races_in_turn = l->races_global && l->code->communicates;
+    cluster_prepare(l);
+    l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);
@@ -252,8 +257,9 @@ bool launch_open(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) {
         struct worker *k = &l->workers[i];
         worker_open(k, l, i);
-        if (!add_resident(k, 1)) return false;
+        if (!l->clustered && !add_resident(k, 1)) return false;
     }
+    if (l->clustered) return cluster_open(l);
     return true;
 }
 
@@ -268,4 +274,5 @@ void launch_run(struct launch *l) {
 void launch_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) worker_close(&l->workers[i]);
     free(l->workers);
+    free(l->units);
 }

@@ -64,8 +64,8 @@ void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fa
 static bool is_first(struct exec *x, enum sim_fault fault) {
     struct worker *k = x->worker;
     k->reports[fault].count++;
-    if (x->block->linear >= k->report_block[fault]) return false;
-    k->report_block[fault] = x->block->linear;
+    if (x->block->order >= k->report_block[fault]) return false;
+    k->report_block[fault] = x->block->order;
     return true;
 }
 

@@ -3,6 +3,7 @@
  * A load is judged by the element: of a structure's padding some bytes of an element are often missing, which makes the
  * element no less defined. Structures are also copied with all of it, in vectors of any type: of one whose values are only
  * stored the whole counts, and of bytes and halves the 8 bytes around them. Marks, however, count by the byte. */
+#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
 
 #include <string.h>
@@ -62,7 +63,8 @@ void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, 
                   const unsigned char *shadow, enum mem_space space) {
     if (space == SPACE_SHARED && is_pending(d, shadow)) {
         const char *verb = d->verb == MEM_LOAD ? "reads" : "updates";
-        x->worker->launch->hooks->early(x, o, lane, address, (u32)d->width * d->count, verb);
+        struct block *b = cluster_holder(x, shadow);
+        x->worker->launch->hooks->early(x, b, o, lane, address, (u32)d->width * d->count, verb);
         return;
     }
     for (u32 e = 0; e < d->count; e++) {
@@ -81,6 +83,13 @@ void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, 
 
 /* ---- stores ---- */
 
+/* In a cluster, of whichever block it is. */
+static unsigned char *shared_of(struct exec *x, u64 at, u32 span) {
+    u32 field = cluster_rank_field(at), offset = cluster_offset(at), rank = field ? field - 1 : x->block->rank;
+    bool there = rank < x->cluster->n && offset < x->shared_bytes && span <= x->shared_bytes - offset;
+    return there ? x->cluster->blocks[rank].shared_written + offset : NULL;
+}
+
 /* The shadow of a lane's access, a byte every `step`; NULL where it is out of bounds. */
 static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 lane, bool *local) {
     if (space == SPACE_GENERIC)
@@ -88,11 +97,12 @@ static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 
                 : at - LOCAL_WINDOW < WINDOW_BYTES ? (at -= LOCAL_WINDOW, SPACE_LOCAL)
                                                    : SPACE_GLOBAL;
     *local = space == SPACE_LOCAL;
+    if (x->cluster && (space == SPACE_SHARED || space == SPACE_CLUSTER)) return shared_of(x, at, span);
     if (*local)
         return at < x->local_bytes && span <= x->local_bytes - at
                    ? x->warp->local_written + at / 4 * 128 + lane * 4 + at % 4
                    : NULL;
-    if (space == SPACE_SHARED)
+    if (space == SPACE_SHARED || space == SPACE_CLUSTER)
         return at < x->shared_bytes && span <= x->shared_bytes - at ? x->shared_written + at : NULL;
     int i = memory_find(x->memory, at, span);
     if (i < 0 || x->memory->table[i].region == MEM_SHARED) return NULL; /* nobody sees what the host writes there */

@@ -1,5 +1,6 @@
 /* taint_run.c — segments of a warp with undefined values: what each op needs to be defined, and what it does to the
  * others. See taint.h. */
+#include "grader/sim/code/tex.h"
 #include "grader/sim/core/taint.h"
 
 #include <string.h>
@@ -105,6 +106,18 @@ static void take_stack(struct exec *x, const struct op *o, u32 mask) {
 
 static void run_itself(struct exec *x, const struct op *o, u32 mask) { o->run(x, o, mask); }
 
+/* A texture's coordinates may be anything; where it is and which place of a surface is meant must be known. */
+static void texture(struct exec *x, const struct op *o, u32 mask) {
+    const struct tex_desc *d = &x->worker->launch->module->texs[o->target];
+    taint_check(x, o, d->handle, 8, mask, "uses it as a texture or surface");
+    taint_check(x, o, d->layer, 4, mask, as_address);
+    for (u32 i = 0; i < d->ncoords; i++) taint_check(x, o, d->coord[i], 4, mask, as_address);
+    for (u32 i = 0; d->verb == SURF_STORE && i < d->ndst; i++)
+        taint_check(x, o, d->dst[i], d->reg_bytes, mask, "stores it in a surface");
+    o->run(x, o, mask);
+    for (u32 i = 0; d->verb != SURF_STORE && i < d->ndst; i++) taint_set(x, d->dst[i], d->reg_bytes, mask, NULL, 0);
+}
+
 /* ---- one op ---- */
 
 /* Rows that change more than a register, or need an operand to be defined: only where their guard is. */
@@ -119,6 +132,10 @@ static const struct {
     {"cp.async.bulk", copy_bulk},
     {"cp.async.group", run_itself},
     {"alloca", take_stack},
+    {"tex", texture},
+    {"tld4", texture},
+    {"suld", texture},
+    {"sust", texture},
     {"mma", run_itself}, /* these see to their registers: insn/lanes_matrix.c */
     {"matrix.fragments", run_itself},
     {"matrix.rows", run_itself},
@@ -166,7 +183,8 @@ static void check_call(struct exec *x, const struct op *o, u32 mask) {
     if (d->callee == UINT32_MAX && !d->builtin) taint_check(x, o, d->target, 8, mask, "calls through it");
     for (u32 i = 0; d->builtin && i < d->nargs; i++)
         for (u32 w = 0; w < d->args[i].bytes / 4; w++)
-            taint_check(x, o, REF(BASE_FRAME, d->args[i].offset + w * 128), 4, mask, does[d->builtin]);
+            taint_check(x, o, REF(BASE_FRAME, d->args[i].offset + w * 128), 4, mask,
+                        d->builtin <= BUILTIN_ASSERTFAIL ? does[d->builtin] : "hands it to the device runtime");
 }
 
 static void check_barrier(struct exec *x, const struct op *o, u32 mask) {

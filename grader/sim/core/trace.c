@@ -130,11 +130,26 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
         n = lines(ea, mask, span, entry);
         if (d->verb == MEM_STORE) mark_parts(ea, mask, span, entry, n);
         passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
+    } else if (space == SPACE_CLUSTER) {
+        u32 touched = lines(ea, mask, span, entry);
+        for (u32 i = passes = 0; i < touched; i++) passes += (u32)__builtin_popcountll(entry[i] & 15);
     } else if (space == SPACE_SHARED) passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
     else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
     else passes = m->wavefronts;
     u32 active = (u32)__builtin_popcount(mask);
     put_access(x, o, (struct access){.space = space, .verb = d->verb, .lanes = active, .passes = passes}, entry, n);
+}
+
+void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n, u32 passes) {
+    enum { PIECE = 64 };
+    u64 line[PIECE + 1];
+    struct access a = {
+        .space = SPACE_GLOBAL, .verb = verb, .lanes = (u32)__builtin_popcount(x->active), .passes = passes};
+    for (u32 first = 0; first < n; first += PIECE, a.passes = 1) {
+        u32 lines = 0;
+        for (u32 i = first; i < n && i < first + PIECE; i++) lines = add_line(line, lines, sector[i]);
+        put_access(x, o, a, line, lines);
+    }
 }
 
 void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes) {

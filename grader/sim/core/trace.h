@@ -6,7 +6,8 @@
  *   global, constant, generic   one word for each 128-byte line: line number << 8 | mask of its 32-byte sectors that a store
  *                               writes in part << 4 | mask of all that are touched
  *   global atomics              one word for each address: count << 56 | address
- *   shared, local               none: the header says all */
+ *   shared, local               none: the header says all
+ *   other blocks of the cluster none: passes are the 32-byte sectors */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -49,5 +50,7 @@ void trace_segment(struct trace_block *t, u32 warp, u32 segment);
 struct exec;
 /* Of an access whose pattern has just been counted under `stat`. */
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask);
+/* Of a texture or surface access: the sectors that it touches, by number, and the passes that its unit takes. */
+void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n, u32 passes);
 /* Of `bytes` consecutive bytes that a lane copies: an access for each 4 KB. */
 void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes);

@@ -1,6 +1,7 @@
 /* warp.c — the interpreter: runs the fragments of one warp. See core.h for the theory. */
 #include "grader/sim/core/core.h"
 #include "common/clock.h"
+#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
 
@@ -46,7 +47,7 @@ static bool over_budget(struct exec *x, const struct op *o) {
                    "has used up the launch's time: an endless loop?%s", waits);
         return true;
     }
-    return x->block->linear > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
+    return x->block->order > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
 }
 
 static void take_place(struct exec *x, const struct fragment *f) {
@@ -101,6 +102,7 @@ static void leave(struct exec *x, struct warp *w, struct fragment *f, const stru
     fragment_end(w, f, lanes);
     if (w->nfrag > 1) rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
     barrier_check(x);
+    if (x->cluster) cluster_check(x);
 }
 
 static void guarded(struct exec *x, struct warp *w, struct fragment **f, const struct op *o, u32 pc) {

@@ -113,7 +113,37 @@ static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const
     *(load ? &c->bulk_bytes_load : &c->bulk_bytes_store) += s[STAT_LANES];
 }
 
+static void count_cluster(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+    if (o->bulk) {
+        c->cluster_bulk_bytes += s[STAT_LANES];
+        return;
+    }
+    *(o->verb == MEM_LOAD    ? &c->cluster_requests_load
+      : o->verb == MEM_STORE ? &c->cluster_requests_store
+                             : &c->cluster_requests_atomic) += s[STAT_REQUESTS];
+    *(o->verb == MEM_LOAD    ? &c->bank_conflicts_load
+      : o->verb == MEM_STORE ? &c->bank_conflicts_store
+                             : &c->bank_conflicts_atomic) += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+    c->cluster_sectors += s[STAT_SECTORS];
+    c->cluster_ideal += s[STAT_IDEAL];
+}
+
+static void count_texture(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+    if (o->verb == MEM_STORE) {
+        c->surface_requests_store += s[STAT_REQUESTS];
+        c->surface_sectors_store += s[STAT_SECTORS];
+        c->thread_surface_stores += s[STAT_LANES];
+        return;
+    }
+    c->texture_requests += s[STAT_REQUESTS];
+    c->texture_sectors += s[STAT_SECTORS];
+    c->texture_ideal += s[STAT_IDEAL];
+    c->thread_texture_loads += s[STAT_LANES];
+}
+
 static void count_memory(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+    if (o->space == SPACE_CLUSTER) return count_cluster(c, o, s);
+    if (o->texture) return count_texture(c, o, s);
     if (o->bulk) {
         count_bulk(c, o, s);
     } else if (o->verb == MEM_ATOM || o->verb == MEM_RED) {

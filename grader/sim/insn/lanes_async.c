@@ -1,6 +1,7 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/code/async.h"
+#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/async.h"
@@ -85,7 +86,8 @@ static u64 pack(struct mbarrier b) {
 /* What came before the end of a phase is ordered before what waits for it: no race between the two. */
 static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
     if (b.pending || b.bytes) return b;
-    race_next_interval(x->block, x->worker->launch);
+    if (x->cluster) cluster_order(x);
+    else race_next_interval(x->block, x->worker->launch);
     b.phase ^= 1;
     b.pending = b.count;
     return b;
@@ -95,12 +97,20 @@ static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
 static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane, bool fresh) {
     u64 offset = ((const u64 *)operand_at(x, address))[lane];
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
+    if (x->cluster && cluster_is_away(x, offset))
+        return (u64 *)ISAFN(lane_place_cluster)(x, o, &barrier_access, lane, offset);
+    if (x->cluster) offset = cluster_offset(offset);
     if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes) memset(x->shared_written + offset, 1, 8);
     if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
     return (u64 *)(x->shared + offset);
 }
 
-static u32 offset_of(const struct exec *x, const u64 *place) { return (u32)((const unsigned char *)place - x->shared); }
+static u32 offset_of(const struct block *b, const void *place) {
+    return (u32)((const unsigned char *)place - b->shared);
+}
+
+/* Copies arrive at mbarriers of the block that they write to, whose threads wait there: at another's they are not followed. */
+static bool is_own(const struct exec *x, const void *place) { return cluster_holder(x, place) == x->block; }
 
 static void misuse(struct exec *x, const struct op *o, u32 lane, const char *what) {
     core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
@@ -150,12 +160,13 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
                                       : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
         u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
-        if (x->sanitize && phase != b.phase) race_async_waited(x, o, lane, offset_of(x, place), (u8)phase);
+        if (x->sanitize && phase != b.phase && is_own(x, place))
+            race_async_waited(x, o, lane, offset_of(x->block, place), (u8)phase);
         return;
     }
     u64 before = *place;
-    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES))
-        race_async_arrive(x, lane, offset_of(x, place), (u8)b.phase);
+    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) && is_own(x, place))
+        race_async_arrive(x, lane, offset_of(x->block, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
     *place = pack(next_phase(x, b));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
@@ -165,10 +176,25 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(m
 
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
+/* Into another block of the cluster. */
+static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane, unsigned char **written) {
+    u32 offset;
+    struct block *b = cluster_target(x, o, lane, to, n, &offset);
+    u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_CLUSTER];
+    if (!b) return NULL;
+    s[STAT_REQUESTS]++;
+    s[STAT_LANES] += n;
+    *written = b->shared_written + offset;
+    if (x->sanitize) race_cluster(x, b, o, lane, offset, n, RACE_WRITE);
+    return b->shared + offset;
+}
+
 static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane,
                                  unsigned char **written) {
     if (shared) {
         if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
+        if (x->cluster && cluster_is_away(x, from)) return bulk_away(x, o, from, n, lane, written);
+        if (x->cluster) from = cluster_offset(from);
         *written = x->shared_written + from;
         if (from < x->shared_bytes && n <= x->shared_bytes - from) return x->shared + from;
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from,
@@ -195,8 +221,9 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
 static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, unsigned char *target,
                         const unsigned char *origin, u32 n) {
     bool whole = true;
+    struct block *holder = cluster_holder(x, origin);
     if (o->imm != BULK_IN && memchr(origin, TAINT_PENDING, n))
-        race_async_early(x, o, lane, (u64)(origin - x->shared_written), n, "copies from");
+        race_async_early(x, holder, o, lane, (u64)(origin - holder->shared_written), n, "copies from");
     memmove(target, origin, n);
     for (u32 i = 0; i < n; i++) {
         if (target[i] == TAINT_PENDING) target[i] = 1;
@@ -225,14 +252,20 @@ static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32
     if (o->imm != BULK_IN) count_bulk(x, o, BULK_STAT_LOAD, from, n);
 }
 
+/* An end in the block's own shared memory; bulk_away has seen to the others. */
+static void race_end(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n, enum race_access access) {
+    static const s32 here[32];
+    if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
+    if (x->cluster && cluster_is_away(x, address)) return;
+    if (x->cluster) address = cluster_offset(address);
+    ISAFN(race_shared)(x, o, NULL, address, here, 1u << lane, n, access);
+}
+
 /* Both ends, as accesses of the lane; and the copy as one that is under way. */
 static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from, u32 n) {
-    static const s32 here[32];
     u64 global = o->imm == BULK_IN ? from : to;
-    u64 read = from - SHARED_WINDOW < WINDOW_BYTES ? from - SHARED_WINDOW : from,
-        written = to - SHARED_WINDOW < WINDOW_BYTES ? to - SHARED_WINDOW : to;
-    if (o->imm != BULK_OUT) ISAFN(race_shared)(x, o, NULL, written, here, 1u << lane, n, RACE_WRITE);
-    if (o->imm != BULK_IN) ISAFN(race_shared)(x, o, NULL, read, here, 1u << lane, n, RACE_READ);
+    if (o->imm != BULK_OUT) race_end(x, o, lane, to, n, RACE_WRITE);
+    if (o->imm != BULK_IN) race_end(x, o, lane, from, n, RACE_READ);
     if (o->imm == BULK_SHARED || !x->races_global || !memory_at(x->memory, global)->watched) return;
     ISAFN(race_global_lane)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n, o->imm == BULK_IN ? RACE_READ : RACE_WRITE);
@@ -241,9 +274,11 @@ static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64
 static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsigned char *target,
                        const unsigned char *origin, u32 n, const u64 *place) {
     bool in = o->imm != BULK_OUT;
-    u32 shared = (u32)((in ? target : origin) - x->shared);
+    struct block *b = cluster_holder(x, in ? target : origin);
+    u32 shared = offset_of(b, in ? target : origin);
+    if (place && cluster_holder(x, place) != b) return;
     u64 global = o->imm == BULK_SHARED ? 0 : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
-    race_async_bulk(x, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n, place ? offset_of(x, place) + 1 : 0,
+    race_async_bulk(x, b, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n, place ? offset_of(b, place) + 1 : 0,
                     place ? (u8)unpack(*place).phase : 0);
 }
 

@@ -151,16 +151,31 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
     }
 }
 
+/* In the shared memory of other blocks of the cluster, which this worker runs, too. */
+static void atom_away(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+    ISAFN(lane_count_cluster)(x, stat, ea, mask, d->width);
+    TRACE(x, o, SPACE_CLUSTER, stat, ea, mask);
+    ACTIVE(mask) {
+        void *p = ISAFN(lane_place_cluster)(x, o, d, l, ea[l]);
+        if (p) update_lane(x, d, p, l, false, false);
+    }
+}
+
 void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
-    u32 shared = d->space == SPACE_SHARED ? mask : 0;
+    u32 shared = d->space == SPACE_SHARED || d->space == SPACE_CLUSTER ? mask : 0;
     ISAFN(lane_addresses)(x, o, d, ea);
     if (d->space == SPACE_GENERIC) LANES {
             bool in = ea[l] - SHARED_WINDOW < WINDOW_BYTES && (mask >> l & 1);
             shared |= in ? 1u << l : 0;
             ea[l] -= in ? SHARED_WINDOW : 0;
         }
+    if (x->cluster && shared) {
+        u32 away = ISAFN(lane_split_cluster)(x, ea, shared);
+        if (away) atom_away(x, o, d, d->stat + (d->space == SPACE_GENERIC ? 3 : d->space == SPACE_CLUSTER), ea, away);
+        mask &= ~away, shared &= ~away;
+    }
     if (mask & ~shared) {
         bool checked = ISAFN(lane_count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
         TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);

@@ -53,7 +53,8 @@ static void access_generic(struct exec *x, const struct op *o, const struct mem_
     u64 offset[32];
     if (shared) {
         LANES offset[l] = ea[l] - SHARED_WINDOW;
-        ISAFN(lane_access_shared)(x, o, d, d->stat + 1, offset, shared);
+        if (x->cluster) ISAFN(lane_access_cluster)(x, o, d, d->stat + 1, d->stat + 3, offset, shared);
+        else ISAFN(lane_access_shared)(x, o, d, d->stat + 1, offset, shared);
     }
     if (local) {
         LANES offset[l] = ea[l] - LOCAL_WINDOW;
@@ -65,6 +66,12 @@ static void access_generic(struct exec *x, const struct op *o, const struct mem_
     }
 }
 
+/* A launch whose kernel names no other block has no clusters: all is the block's own. */
+static void access_cluster(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea, u32 mask) {
+    if (x->cluster) ISAFN(lane_access_cluster)(x, o, d, d->stat, d->stat + 1, ea, mask);
+    else ISAFN(lane_access_shared)(x, o, d, d->stat, ea, mask);
+}
+
 static void access(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
@@ -73,6 +80,7 @@ static void access(struct exec *x, const struct op *o, u32 mask) {
     case SPACE_GLOBAL:
     case SPACE_CONST: ISAFN(lane_access_global)(x, o, d, d->stat, ea, mask); break;
     case SPACE_SHARED: ISAFN(lane_access_shared)(x, o, d, d->stat, ea, mask); break;
+    case SPACE_CLUSTER: access_cluster(x, o, d, ea, mask); break;
     case SPACE_LOCAL: ISAFN(lane_access_local)(x, o, d, d->stat, ea, mask); break;
     case SPACE_PARAM: access_param(x, o, d, ea, mask); break;
     case SPACE_GENERIC: access_generic(x, o, d, ea, mask); break;

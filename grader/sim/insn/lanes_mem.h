@@ -12,6 +12,10 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
                                u32 mask);
 void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
                               u32 mask);
+/* lanes_cluster.c: shared memory of the cluster's blocks. Addresses as code/cluster.h has them; statistics of what lies in
+ * the lane's own block, and in others. */
+void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 own, u32 other,
+                                u64 ea[32], u32 mask);
 /* lanes_mem_move.c: between the registers and `p + rel[l]` of each lane. `shape`: of the pattern, where it is known. */
 void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
                       u8 shape);

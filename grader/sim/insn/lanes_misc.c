@@ -2,6 +2,7 @@
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_values.h"
 #include "grader/sim/code/video.h"
+#include "grader/sim/core/cluster.h"
 
 #include <string.h>
 
@@ -16,12 +17,17 @@ void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
 /* isspacep: aux is the mem_space asked for. */
 void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *A = operand_at(x, o->src[0]);
-    static const u64 window[] = {
-        [SPACE_SHARED] = SHARED_WINDOW, [SPACE_LOCAL] = LOCAL_WINDOW, [SPACE_PARAM] = PARAM_WINDOW};
+    static const u64 window[] = {[SPACE_SHARED] = SHARED_WINDOW,
+                                 [SPACE_CLUSTER] = SHARED_WINDOW,
+                                 [SPACE_LOCAL] = LOCAL_WINDOW,
+                                 [SPACE_PARAM] = PARAM_WINDOW};
     bool global = o->aux == SPACE_GLOBAL || o->aux == SPACE_CONST;
     u64 base = global ? SIM_BASE : window[o->aux], bytes = global ? SIM_SPAN : WINDOW_BYTES;
     u32 bits = 0, *D = operand_at(x, o->dst);
     LANES bits |= A[l] - base < bytes ? 1u << l : 0;
+    if (x->cluster && o->aux == SPACE_SHARED) ACTIVE(bits & mask) {
+            if (cluster_is_away(x, A[l] - base)) bits &= ~(1u << l);
+        }
     *D = (*D & ~mask) | (bits & mask);
 }
 
@@ -43,8 +49,8 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
 }
 
 /* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always in order. */
-void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { (void)x, (void)o, (void)mask; }
-void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { (void)x, (void)o, (void)mask; }
+void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { (void)o, x->warp->fenced |= mask; }
+void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { (void)o, x->warp->fenced |= mask; }
 void ISAFN(op_nop)(struct exec *x, const struct op *o, u32 mask) { (void)x, (void)o, (void)mask; }
 
 /* Offset of a local variable in the thread's local memory: imm, plus where the running function's begins. */

@@ -152,6 +152,13 @@ static const uint8_t *find_entries(const uint8_t *s, size_t size, size_t *bytes,
     return s + header;
 }
 
+size_t ptx_fatbin_bytes(const void *image, size_t size) {
+    struct err ignored = {0};
+    size_t bytes;
+    const uint8_t *entries = find_entries(image, size, &bytes, &ignored);
+    return entries ? (size_t)(entries - (const uint8_t *)image) + bytes : 0;
+}
+
 const char *ptx_machine_code(struct arena *a, const void *image, size_t size, unsigned sm, size_t *n) {
     struct err ignored = {0};
     size_t bytes;

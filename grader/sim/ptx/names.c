@@ -169,12 +169,18 @@ void ptx_close_block(struct parser *p) {
 
 const struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name) {
     size_t n = strlen(name);
+    for (unsigned i = 0; !m->index && i < m->nvars; i++) /* linked of several */
+        if (strcmp(m->vars[i]->name, name) == 0) return m->vars[i];
+    if (!m->index) return NULL;
     struct name *x = find(m->index, hash(m->index->seed, name, n), name, n);
     return x ? x->var : NULL;
 }
 
 const struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name) {
     size_t n = strlen(name);
+    for (unsigned i = 0; !m->index && i < m->nfuncs; i++) /* linked of several */
+        if (strcmp(m->funcs[i]->name, name) == 0) return m->funcs[i];
+    if (!m->index) return NULL;
     struct name *x = find(m->index, hash(m->index->seed, name, n), name, n);
     return x ? x->func : NULL;
 }

@@ -130,8 +130,14 @@ static struct ptx_operand parse_address(struct parser *p) {
     }
     if (__builtin_add_overflow(address.offset, parse_offset(p), &address.offset))
         ptx_fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
-    if (p->tok.kind == ',')
-        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "tensor coordinates in an address are not supported");
+    if (ptx_accept(p, ',')) {
+        struct ptx_operand at = parse_operand(p, 1);
+        if (at.kind != PTX_OP_VECTOR)
+            ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
+                     "samplers and descriptors of their own are not supported in an address");
+        address.items = at.items;
+        address.nitems = at.nitems;
+    }
     ptx_expect(p, ']', "']' after the address");
     return address;
 }

@@ -64,6 +64,7 @@ struct ptx_var {
     unsigned nrelocs;
     bool ptr; /* a kernel parameter marked .ptr */
     bool is_managed, is_common;
+    const struct ptx_var *definition; /* link.c: what a declaration stands for, in another module */
 };
 
 struct ptx_reg {
@@ -77,12 +78,12 @@ enum ptx_operand_kind {
     PTX_OP_SREG,    /* name: a special register, with its '%', such as "%tid.x" */
     PTX_OP_VAR,     /* var (+ offset): a variable's address taken as a value */
     PTX_OP_FUNC,    /* func_name: a function's name, as in call or mov */
-    PTX_OP_ADDRESS, /* [ base + offset ]: base is reg >= 0, or var, or neither (absolute) */
-    PTX_OP_LABEL,   /* target: index of the instruction that the label stands before (may be ninsns) */
-    PTX_OP_VECTOR,  /* { a, b, ... }: items */
-    PTX_OP_LIST,    /* ( a, b, ... ) of a call: items */
-    PTX_OP_SINK,    /* _ (with `second` where the text says `_|%p`) */
-    PTX_OP_TABLE,   /* target: index into the function's tables (brx.idx, the prototype of an indirect call) */
+    PTX_OP_ADDRESS, /* [ base + offset{, {items}} ]: base is reg >= 0, or var, or neither (absolute); items: coordinates */
+    PTX_OP_LABEL,  /* target: index of the instruction that the label stands before (may be ninsns) */
+    PTX_OP_VECTOR, /* { a, b, ... }: items */
+    PTX_OP_LIST,   /* ( a, b, ... ) of a call: items */
+    PTX_OP_SINK,   /* _ (with `second` where the text says `_|%p`) */
+    PTX_OP_TABLE,  /* target: index into the function's tables (brx.idx, the prototype of an indirect call) */
 };
 
 struct ptx_operand {
@@ -173,6 +174,9 @@ enum { PTX_MAX_TEXT = 64 << 20 };
 /* Parses `n` bytes of text (a trailing zero byte is not needed). */
 struct ptx_module *ptx_parse(struct arena *a, const char *text, size_t n, struct err *e);
 
+/* Several modules as one, which takes over what they hold: link.c has the rules. NULL with an error. */
+struct ptx_module *ptx_link(struct arena *a, struct ptx_module **modules, unsigned n, struct err *e);
+
 /* The variable or function of that name at module scope, or NULL. */
 const struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name);
 const struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name);
@@ -182,5 +186,7 @@ const struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *n
  * zero bytes. With several PTX entries, the highest architecture not above `max_sm` (such as 90) is taken;
  * where all are above, the lowest. Errors tell a fat binary without PTX ("built for a real architecture only") apart. */
 const char *ptx_from_fatbin(struct arena *a, const void *image, size_t size, unsigned max_sm, size_t *n, struct err *e);
+/* Bytes of the fat binary that an image begins with: several may follow each other. 0 = it is none. */
+size_t ptx_fatbin_bytes(const void *image, size_t size);
 /* The machine code in it for exactly that architecture (such as 90), an ELF file; NULL if there is none. */
 const char *ptx_machine_code(struct arena *a, const void *image, size_t size, unsigned sm, size_t *n);

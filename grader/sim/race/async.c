@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct async *async_of(struct exec *x) {
-    struct async **a = &x->block->async;
+static struct async *async_of(const struct exec *x, struct block *b) {
+    struct async **a = &b->async;
     const struct launch *l = x->worker->launch;
     if (*a) return *a;
     *a = xcalloc(1, sizeof **a);
@@ -40,7 +40,9 @@ void race_async_start(struct block *b) {
     memset(b->async->committed[0], 0, b->nwarps * 64ul * sizeof(u32));
 }
 
-static u32 *committed(struct exec *x, bool bulk) { return async_of(x)->committed[bulk] + x->warp->index * 32; }
+static u32 *committed(struct exec *x, bool bulk) {
+    return async_of(x, x->block)->committed[bulk] + x->warp->index * 32;
+}
 
 static struct async_copy *add(struct async *a) {
     GROW(a->copy, a->n + 1, a->capacity, 16);
@@ -60,16 +62,19 @@ static const struct async_copy *find(const struct async *a, u64 offset, u32 *lan
 
 static void name_copy(const struct exec *x, const struct async_copy *c, u32 lane, char *out, size_t size) {
     const struct launch *l = x->worker->launch;
-    char who[64];
+    const u32 *b = c->by->index;
+    char who[64], block[64] = "";
     place_thread(l, c->warp * 32 + lane, who, sizeof who);
-    snprintf(out, size, "the copy that thread %s began in line %u", who, place_line(l, (u32)(c->o - l->ops)));
+    if (c->by != x->block) snprintf(block, sizeof block, " of block (%u,%u,%u)", b[0], b[1], b[2]);
+    snprintf(out, size, "the copy that thread %s%s began in line %u", who, block, place_line(l, (u32)(c->o - l->ops)));
 }
 
-void race_async_early(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb) {
-    char where[128], copy[160] = "a copy that was never waited for";
+void race_async_early(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset, u32 bytes,
+                      const char *verb) {
+    char where[128], copy[192] = "a copy that was never waited for";
     u32 of = 0;
-    while (bytes && x->shared_written[offset] != TAINT_PENDING) offset++, bytes--;
-    const struct async_copy *c = find(x->block->async, offset, &of);
+    while (bytes && b->shared_written[offset] != TAINT_PENDING) offset++, bytes--;
+    const struct async_copy *c = find(b->async, offset, &of);
     if (c) name_copy(x, c, of, copy, sizeof copy);
     place_element(x->worker->launch, offset, c ? x->mems[c->o->aux].width : 0, where, sizeof where);
     core_fault(x, SIM_FAULT_ASYNC, o, lane, offset, "%s %s, where %s is under way: nothing has waited for it", verb,
@@ -79,7 +84,7 @@ void race_async_early(struct exec *x, const struct op *o, u32 lane, u64 offset, 
 static void report_target(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane,
                           u64 offset) {
     const struct launch *l = x->worker->launch;
-    char where[128], who[64], copy[160];
+    char where[128], who[64], copy[192];
     place_element(l, offset, x->mems[c->o->aux].width, where, sizeof where);
     place_thread(l, race_stamp_thread(x->block->race_write[offset >> l->shared_shift]), who, sizeof who);
     name_copy(x, c, lane, copy, sizeof copy);
@@ -88,7 +93,7 @@ static void report_target(struct exec *x, const struct op *o, u32 waits, const s
 }
 
 static void report_source(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane) {
-    char where[256], copy[160];
+    char where[256], copy[192];
     name_copy(x, c, lane, copy, sizeof copy);
     u32 width = x->mems[c->o->aux].width;
     if (c->kind == ASYNC_OUT) place_element(x->worker->launch, c->shared[lane], width, where, sizeof where);
@@ -138,27 +143,28 @@ static void sweep(struct async *a) {
 /* ---- what instructions do ---- */
 
 static void begin_group(struct exec *x, const struct async_copy *all, u32 lanes, u32 group) {
-    struct async_copy *c = add(async_of(x));
+    struct async_copy *c = add(async_of(x, x->block));
     *c = *all;
     c->mask = lanes;
     c->group = group;
 }
 
-static void take_target(struct exec *x, const struct op *o, u32 lane, u32 at, u32 bytes) {
+static void take_target(struct exec *x, struct block *b, const struct op *o, u32 lane, u32 at, u32 bytes) {
     bool taken = false;
-    for (u32 i = 0; i < bytes; i++) taken |= x->shared_written[at + i] == TAINT_PENDING;
-    if (taken) race_async_early(x, o, lane, at, bytes, "copies to");
+    for (u32 i = 0; i < bytes; i++) taken |= b->shared_written[at + i] == TAINT_PENDING;
+    if (taken) race_async_early(x, b, o, lane, at, bytes, "copies to");
 }
 
 void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask, u32 bytes,
                       const u64 *global, u32 whole) {
-    struct async_copy c = {.o = o, .whole = whole & mask, .warp = x->warp->index, .bytes = bytes, .kind = ASYNC_LANES};
+    struct async_copy c = {
+        .o = o, .whole = whole & mask, .warp = x->warp->index, .bytes = bytes, .kind = ASYNC_LANES, .by = x->block};
     const u32 *groups = committed(x, false);
     for (u32 m = mask; m; m &= m - 1) {
         u32 l = (u32)__builtin_ctz(m);
         c.shared[l] = (u32)(base + (u64)(s64)rel[l]);
         c.global[l] = global[l];
-        take_target(x, o, l, c.shared[l], bytes);
+        take_target(x, x->block, o, l, c.shared[l], bytes);
     }
     for (u32 m = mask; m; m &= m - 1) memset(x->shared_written + c.shared[__builtin_ctz(m)], TAINT_PENDING, bytes);
     for (u32 left = mask; left;) {
@@ -169,8 +175,8 @@ void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *r
     }
 }
 
-void race_async_bulk(struct exec *x, const struct op *o, enum async_kind kind, u32 lane, u32 shared, u64 global,
-                     u32 bytes, u32 barrier, u8 phase) {
+void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
+                     u64 global, u32 bytes, u32 barrier, u8 phase) {
     struct async_copy c = {.o = o,
                            .mask = 1u << lane,
                            .whole = global ? 1u << lane : 0,
@@ -179,15 +185,16 @@ void race_async_bulk(struct exec *x, const struct op *o, enum async_kind kind, u
                            .bytes = bytes,
                            .barrier = barrier,
                            .phase = phase,
-                           .kind = (u8)kind};
+                           .kind = (u8)kind,
+                           .by = x->block};
     c.shared[lane] = shared;
     c.global[lane] = global;
     if (kind != ASYNC_OUT) {
-        take_target(x, o, lane, shared, bytes);
+        take_target(x, b, o, lane, shared, bytes);
         for (u32 i = 0; i < bytes; i++)
-            if (x->shared_written[shared + i] == 1) x->shared_written[shared + i] = TAINT_PENDING;
+            if (b->shared_written[shared + i] == 1) b->shared_written[shared + i] = TAINT_PENDING;
     }
-    *add(async_of(x)) = c;
+    *add(async_of(x, b)) = c;
 }
 
 void race_async_commit(struct exec *x, u32 mask, bool bulk) {
@@ -196,7 +203,7 @@ void race_async_commit(struct exec *x, u32 mask, bool bulk) {
 }
 
 void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 left, bool bulk) {
-    struct async *a = async_of(x);
+    struct async *a = async_of(x, x->block);
     const u32 *groups = committed(x, bulk);
     bool any = false;
     for (u32 i = 0; i < a->n; i++) {
@@ -215,7 +222,7 @@ void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 left, boo
 }
 
 void race_async_arrive(struct exec *x, u32 lane, u32 offset, u8 phase) {
-    struct async *a = async_of(x);
+    struct async *a = async_of(x, x->block);
     for (u32 i = 0, n = a->n; i < n; i++) {
         struct async_copy *c = &a->copy[i];
         if (c->warp != x->warp->index || c->kind != ASYNC_LANES || c->barrier || !(c->mask >> lane & 1)) continue;
@@ -232,7 +239,7 @@ void race_async_arrive(struct exec *x, u32 lane, u32 offset, u8 phase) {
 }
 
 void race_async_waited(struct exec *x, const struct op *o, u32 lane, u32 offset, u8 phase) {
-    struct async *a = async_of(x);
+    struct async *a = async_of(x, x->block);
     bool any = false;
     for (u32 i = 0; i < a->n; i++) {
         struct async_copy *c = &a->copy[i];

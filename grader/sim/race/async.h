@@ -13,8 +13,9 @@ struct async_copy {
     u32 bytes;       /* a lane */
     u32 barrier;     /* 1 + offset of the mbarrier that it arrives at, 0 = none; in its phase of that bit */
     u8 phase, kind;
-    u32 shared[32]; /* offsets in shared memory */
-    u64 global[32]; /* device addresses */
+    const struct block *by; /* that began it: in a cluster, it may write to another's memory */
+    u32 shared[32];         /* offsets in shared memory */
+    u64 global[32];         /* device addresses */
 };
 
 /* Those of a block, and how many groups each thread has committed: of cp.async, of bulk copies. */
@@ -30,9 +31,9 @@ void race_async_free(struct block *b);
 /* cp.async: marks the targets as not there yet. `base` and `rel` as for an access; `global`: by lane. */
 void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask, u32 bytes,
                       const u64 *global, u32 whole);
-/* A bulk copy of a lane; `barrier`: as in async_copy. */
-void race_async_bulk(struct exec *x, const struct op *o, enum async_kind kind, u32 lane, u32 shared, u64 global,
-                     u32 bytes, u32 barrier, u8 phase);
+/* A bulk copy of a lane, from or to shared memory of that block; `barrier`: as in async_copy. */
+void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
+                     u64 global, u32 bytes, u32 barrier, u8 phase);
 void race_async_commit(struct exec *x, u32 mask, bool bulk);
 /* All groups but the last `left` of each lane are there; UINT32_MAX: all copies, committed or not. */
 void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 left, bool bulk);
@@ -40,5 +41,6 @@ void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 left, boo
 void race_async_arrive(struct exec *x, u32 lane, u32 offset, u8 phase);
 /* A lane has seen that phase of the mbarrier end. */
 void race_async_waited(struct exec *x, const struct op *o, u32 lane, u32 offset, u8 phase);
-/* A lane looks at shared memory that a copy under way will write. */
-void race_async_early(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb);
+/* A lane looks at shared memory of that block that a copy under way will write. */
+void race_async_early(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset, u32 bytes,
+                      const char *verb);

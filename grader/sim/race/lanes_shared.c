@@ -207,6 +207,7 @@ void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, 
     race_remember(x, o, x->mems[o->aux].stat + (x->mems[o->aux].space == SPACE_GENERIC), true, base + (u64)(s64)low,
                   base + (u64)(s64)high + span, mask, access);
     bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
+    if (x->block->far_write) ACTIVE(mask) race_cluster(x, x->block, o, l, base + (u64)(s64)rel[l], span, access);
     if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
     if (words && !m->nruns) ISAFN(pattern_runs)(m, span);
     for (u32 byte = 0; words && byte < span; byte += 4) {

@@ -3,6 +3,7 @@
  *   watch.c         the allocations that a launch may change: no others are looked at
  *   interval.c      time: intervals between barriers, ticks
  *   lanes_shared.c  shared memory: stamps of the last write and the last reads
+ *   cluster.c       shared memory of other blocks of a cluster
  *   lanes_global.c  global memory, blocks in any order on several workers
  *   order.c         global memory, kernels whose blocks run in order on one worker
  *   race.c          the notes' planes; races between blocks at the end of a launch; the texts */
@@ -142,6 +143,10 @@ void race_describe_many(const struct exec *x, const struct race_wanted *w, const
                         size_t size);
 /* "element 63 of `p` (1024 bytes)" */
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size);
+/* cluster.c: a lane's access to shared memory of a block of its cluster, which may be its own. */
+void race_cluster(struct exec *x, struct block *target, const struct op *o, u32 lane, u64 offset, u32 span,
+                  enum race_access access);
+
 /* order.c: an access, or an atomic of one lane whose result is used. */
 void race_ordered(struct exec *x, const struct touch *t);
 void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed);

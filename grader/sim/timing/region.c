@@ -45,7 +45,8 @@ static bool is_memory(const struct op *o) {
     const char *name = insn_rows[o->row].name;
     return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
            (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") ||
-            !strcmp(name, "red") || !strcmp(name, "cp.async.bulk"));
+            !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") || !strcmp(name, "tex") || !strcmp(name, "tld4") ||
+            !strcmp(name, "suld") || !strcmp(name, "sust"));
 }
 
 static void memory_refs(struct regions *r, struct step *s, const struct mem_desc *d) {

@@ -246,6 +246,17 @@ static double access_shared(struct machine *m, u64 h, double t, const struct mem
     return ready;
 }
 
+/* Shared memory of another block of the cluster: through the network between SMs. Latency and rate as measured on an H800
+ * (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499): 180 cycles; 3.27 TB/s
+ * over 114 SMs at 1.755 GHz, 16 bytes a clock and SM, for clusters of two. Larger ones get less there; that is left out. */
+static const double cluster_latency = 180, cluster_cycles = 2 /* of a sector */;
+
+static double access_cluster(struct machine *m, u64 h, double t, u8 *why) {
+    double at = time_memory_l1(m, t, max2(1, cluster_cycles * trace_wavefronts(h)), R_SHARED);
+    *why = STALL_SHARED;
+    return at + cluster_latency;
+}
+
 static double access_local(struct machine *m, u64 h, double t, u8 *why) {
     double sectors = trace_wavefronts(h), at = time_memory_l1(m, t, max2(1, sectors / 4), R_L1);
     *why = STALL_L1;
@@ -270,6 +281,7 @@ double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, doub
     const struct mem_desc *d = &m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux];
     switch (trace_space(*p)) {
     case SPACE_SHARED: return access_shared(m, *p, t, d, why);
+    case SPACE_CLUSTER: return access_cluster(m, *p, t, why);
     case SPACE_LOCAL: return access_local(m, *p, t, why);
     case SPACE_CONST: *why = STALL_L1; return time_memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
     default: break;

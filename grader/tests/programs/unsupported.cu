@@ -1,11 +1,11 @@
 // What is not supported says so, once, and the program goes on.
-// stderr: cudaMallocArray is not supported
+// stderr: cudaMallocMipmappedArray is not supported
 #include "check.h"
 
 int main() {
-    cudaArray_t array;
+    cudaMipmappedArray_t array;
     cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
-    for (int i = 0; i < 3; i++) SHOW(cudaMallocArray(&array, &format, 16, 16));
+    for (int i = 0; i < 3; i++) SHOW(cudaMallocMipmappedArray(&array, &format, make_cudaExtent(16, 16, 0), 2));
     SHOW(cudaGetLastError());
     SHOW(cudaDeviceSynchronize());
     return 0;

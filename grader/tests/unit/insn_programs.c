@@ -31,6 +31,23 @@ static void open_kernel(struct buf *b, const char *name) {
                name, SCRATCH, WORDS * 8);
 }
 
+/* TEXTURE, then SURFACE (insn_programs.h): the scratch as 32 rows of 32 floats. */
+static void make_objects(struct sim *s, u64 scratch) {
+    struct sim_texture t = {.address = scratch,
+                            .pitch = 128,
+                            .width = 32,
+                            .height = 32,
+                            .depth = 1,
+                            .shape = SIM_TEX_2D,
+                            .channels = 1,
+                            .bits = 32,
+                            .kind = SIM_TEX_FLOAT,
+                            .modes = {SIM_TEX_CLAMP, SIM_TEX_CLAMP, SIM_TEX_CLAMP}};
+    ck_assert_uint_eq(sim_texture_create(s, &t), 0x240000000040);
+    t.surface = true;
+    ck_assert_uint_eq(sim_texture_create(s, &t), 0x240000000080);
+}
+
 static struct sim_result launch(struct kernel_rig *rig, const char *name, unsigned threads, u64 *out,
                                 u64 *scratch_left) {
     u64 results = sim_alloc(rig->sim, MOST_THREADS * WORDS * 8, "out"),
@@ -38,6 +55,7 @@ static struct sim_result launch(struct kernel_rig *rig, const char *name, unsign
     sim_fill(rig->sim, results, 0, MOST_THREADS * WORDS * 8);
     sim_fill(rig->sim, scratch, 0, SCRATCH);
     u64 params[] = {results, scratch, 0x1122334455667788, 0x99aabbccddeeff00};
+    make_objects(rig->sim, scratch);
     struct sim_result r = rig_run(rig, name, 1, threads, params, sizeof params);
     sim_read(rig->sim, results, out, MOST_THREADS * WORDS * 8);
     if (scratch_left) sim_read(rig->sim, scratch, scratch_left, SCRATCH);

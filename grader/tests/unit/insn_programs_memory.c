@@ -1,6 +1,8 @@
 /* insn_programs_memory.c — loads, stores, spaces and the atomics that insn_programs.c does not loop over. */
 #include "grader/tests/unit/insn_programs.h"
 
+#include <string.h>
+
 /* The f16, bf16 and f32 encodings of small whole numbers: exponent of the highest bit, the rest as fraction. */
 static u64 whole(unsigned n, unsigned bias, unsigned fraction_bits) {
     if (!n) return 0;
@@ -49,6 +51,15 @@ static u64 unpacked(unsigned t, unsigned w) { return w == 0 ? t : w == 1 ? 5 : w
 static u64 shared_byte(unsigned t, unsigned w) {
     (void)w;
     return 3 * ((t + 1) % 32);
+}
+
+/* Row 3 holds 0, 1, 2 …: bits of t as a float; itself, by a texture; the nearer corner of a gather at (t + ½, 3½), which is
+ * (t, 3); the width; outside: nothing, or the row's last. */
+static u64 texels(unsigned t, unsigned w) {
+    float f = (float)t;
+    u32 bits, last = 0x41f80000; /* 31.0f */
+    memcpy(&bits, &f, sizeof bits);
+    return w == 0 ? bits : w == 1 || w == 2 ? t : w == 3 ? 32 : w == 4 ? 0 : last;
 }
 
 const struct insn_program memory_programs[] = {
@@ -164,5 +175,21 @@ const struct insn_program memory_programs[] = {
     {"out of bounds", "ld.global.u32 %r1, [%q1+4096];\nst.global.u32 [%q0], %r1;", 32, 0, NULL,
      SIM_FAULT_OUT_OF_BOUNDS},
     {"misaligned", "ld.global.u32 %r1, [%q1+2];\nst.global.u32 [%q0], %r1;", 32, 0, NULL, SIM_FAULT_MISALIGNED},
+    {"textures and surfaces",
+     "mov.u64 %q8, 0x240000000040;\nmov.u64 %q9, 0x240000000080;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, 3;\n"
+     "cvt.rn.f32.u32 %f1, %r0;\nmov.b32 %r3, %f1;\nsust.b.2d.b32.trap [%q9, {%r1, %r2}], {%r3};\n"
+     "suld.b.2d.b32.trap {%r4}, [%q9, {%r1, %r2}];\ncvt.u64.u32 %q2, %r4;\nst.global.u64 [%q0], %q2;\n"
+     "add.f32 %f2, %f1, 0f3F000000;\nmov.f32 %f3, 0f40600000;\ntex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%q8, {%f2, "
+     "%f3}];\ncvt.rzi.u64.f32 %q2, %f4;\nst.global.u64 [%q0+8], %q2;\n"
+     "tld4.r.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%q8, {%f2, %f3}];\nadd.f32 %f4, %f4, %f7;\ncvt.rzi.u64.f32 %q2, "
+     "%f7;\nst.global.u64 [%q0+16], %q2;\n"
+     "txq.width.b32 %r5, [%q8];\ncvt.u64.u32 %q2, %r5;\nst.global.u64 [%q0+24], %q2;\n"
+     "add.s32 %r6, %r1, 4096;\nsuld.b.2d.b32.zero {%r7}, [%q9, {%r6, %r2}];\ncvt.u64.u32 %q2, %r7;\nst.global.u64 "
+     "[%q0+32], %q2;\n"
+     "suld.b.2d.b32.clamp {%r7}, [%q9, {%r6, %r2}];\ncvt.u64.u32 %q2, %r7;\nst.global.u64 [%q0+40], %q2;",
+     32, 6, texels, SIM_FAULT_NONE},
+    {"a surface's edge traps",
+     "mov.u64 %q9, 0x240000000080;\nmov.u32 %r1, 128;\nmov.u32 %r2, 0;\nsuld.b.2d.b32.trap {%r4}, [%q9, {%r1, %r2}];",
+     32, 0, NULL, SIM_FAULT_OUT_OF_BOUNDS},
     {.name = NULL},
 };

@@ -1,0 +1,76 @@
+/* texture.c — texture and surface objects: what a client says of one is checked, then the device makes it. */
+#include "grader/server/internal.h"
+
+#include <string.h>
+
+static bool is_sound(const struct wb_req_texture_create *q) {
+    bool channels = q->channels == 1 || q->channels == 2 || q->channels == 4;
+    bool bits = q->bits == 8 || q->bits == 16 || q->bits == 32;
+    bool modes = (q->modes & 0xff) <= SIM_TEX_BORDER && (q->modes >> 8 & 0xff) <= SIM_TEX_BORDER &&
+                 (q->modes >> 16 & 0xff) <= SIM_TEX_BORDER;
+    bool kind = q->kind <= SIM_TEX_FLOAT && (q->kind != SIM_TEX_FLOAT || q->bits > 8);
+    bool size = q->width && q->height && q->depth && q->width <= 1u << 28 && q->height <= 1u << 17 &&
+                q->depth <= 1u << 14 && q->layers <= 1u << 12;
+    return channels && bits && modes && kind && size && q->shape <= SIM_TEX_CUBE;
+}
+
+/* Bytes from the first texel to behind the last; 0: rows or planes overlap. */
+static uint64_t bytes_of(const struct wb_req_texture_create *q) {
+    uint64_t row = (uint64_t)q->width * q->channels * q->bits / 8, planes = q->shape == SIM_TEX_3D ? q->depth : 1;
+    if (q->shape == SIM_TEX_CUBE) planes = 6;
+    if (q->layers) planes *= q->layers;
+    if (q->pitch > 1ull << 32 || q->plane > 1ull << 36) return 0;
+    if ((q->height > 1 && q->pitch < row) || (planes > 1 && q->plane < (uint64_t)q->height * q->pitch)) return 0;
+    return (planes - 1) * q->plane + (q->height - 1) * q->pitch + row;
+}
+
+static struct sim_texture described(const struct wb_req_texture_create *q) {
+    struct sim_texture t = {.address = q->address,
+                            .pitch = q->pitch,
+                            .plane = q->plane,
+                            .width = q->width,
+                            .height = q->height,
+                            .depth = q->depth,
+                            .layers = q->layers,
+                            .shape = (uint8_t)q->shape,
+                            .channels = (uint8_t)q->channels,
+                            .bits = (uint8_t)q->bits,
+                            .kind = (uint8_t)q->kind,
+                            .tiled = q->flags & WB_TEX_TILED,
+                            .linear = q->flags & WB_TEX_LINEAR,
+                            .normalized = q->flags & WB_TEX_NORMALIZED,
+                            .as_float = q->flags & WB_TEX_FLOAT && q->bits < 32,
+                            .srgb = q->flags & WB_TEX_SRGB,
+                            .surface = q->flags & WB_TEX_SURFACE};
+    for (unsigned i = 0; i < 3; i++) t.modes[i] = (uint8_t)(q->modes >> 8 * i);
+    const uint32_t border[4] = {q->border_x, q->border_y, q->border_z, q->border_w};
+    memcpy(t.border, border, sizeof border);
+    return t;
+}
+
+int server_on_texture_create(struct server *s, const struct wb_req_texture_create *q, struct tail tail,
+                             struct wb_rep_texture_create *p, struct buf *out) {
+    (void)tail, (void)out;
+    uint64_t start, bytes, wanted = is_sound(q) ? bytes_of(q) : 0;
+    if (s->options.grading)
+        return server_refuse(s, WB_cudaErrorNotSupported,
+                             "textures and surfaces are not part of exercises: pass pointers to the kernel");
+    if (!s->backend->ops->texture_create)
+        return server_refuse(s, WB_cudaErrorNotSupported, "textures and surfaces are not passed on to a GPU here");
+    if (!wanted || !s->backend->ops->range(s->backend, q->address, &start, &bytes) ||
+        wanted > bytes - (q->address - start))
+        return server_refuse(s, WB_cudaErrorInvalidValue,
+                             "a texture or surface does not lie in device memory, or its rows "
+                             "overlap: width %u, height %u, pitch %llu",
+                             q->width, q->height, (unsigned long long)q->pitch);
+    struct sim_texture t = described(q);
+    p->handle = s->backend->ops->texture_create(s->backend, &t);
+    return p->handle ? 0 : WB_cudaErrorMemoryAllocation;
+}
+
+int server_on_texture_destroy(struct server *s, const struct wb_req_texture_destroy *q, struct tail tail,
+                              struct wb_rep_texture_destroy *p, struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    bool ok = s->backend->ops->texture_destroy && s->backend->ops->texture_destroy(s->backend, q->handle);
+    return ok ? 0 : WB_cudaErrorInvalidValue;
+}

@@ -1,0 +1,160 @@
+/* device_launch.c — launches by kernels: what device code calls of the device runtime (CUDA dynamic parallelism, the
+ * second version).
+ *
+ * A kernel cannot wait for what it launched, and the grid that launched counts as running until all that it launched has
+ * ended. So a launch is kept, with a copy of its parameters, and runs when the kernel has ended: in the order of the calls,
+ * each with what it launches itself, and tail launches last. That is one of the orders that streams allow. */
+#include "grader/sim/core/device_launch.h"
+#include "grader/sim/core/taint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The programming guide's limits; CUDA's numbers of streams and errors. */
+enum { MOST_DEPTH = 24, MOST_PENDING = 2048 };
+enum { STREAM_TAIL = 3 };
+enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, DEPTH_EXCEEDED = 65, PENDING_EXCEEDED = 69 };
+
+static u32 word(const unsigned char *frame, const struct param_area *a, u32 i, u32 lane) {
+    return ((const u32 *)(frame + a->offset))[i * 32 + lane];
+}
+
+static u64 wide(const unsigned char *frame, const struct param_area *a, u32 lane) {
+    return word(frame, a, 0, lane) | (a->bytes >= 8 ? (u64)word(frame, a, 1, lane) << 32 : 0);
+}
+
+static void put(unsigned char *frame, const struct call_desc *d, u32 lane, u64 v) {
+    const struct param_area *a = &d->args[d->nargs];
+    u32 *w = (u32 *)(frame + a->offset);
+    w[lane] = (u32)v;
+    if (a->bytes >= 8) w[32 + lane] = (u32)(v >> 32);
+}
+
+static void forget_memos(struct exec *x) { /* the allocation table moved */
+    for (u32 i = 0; i < x->worker->launch->module->nstats; i++) x->memos[i].allocation = -1;
+}
+
+static u64 fail(struct exec *x, u32 error) { return x->worker->launch->sim->device_error = error; }
+
+/* ---- what kernels call ---- */
+
+/* void *cudaGetParameterBufferV2(function, dim3 grid, dim3 block, unsigned shared) */
+static u64 take_buffer(struct exec *x, const struct call_desc *d, const unsigned char *frame, u32 lane) {
+    struct launch *l = x->worker->launch;
+    struct sim *s = l->sim;
+    u64 code = wide(frame, &d->args[0], lane) - FUNC_WINDOW;
+    if (code >= l->module->ncodes || !l->module->codes[code].kernel) return fail(x, INVALID_VALUE), 0;
+    if (s->npending >= MOST_PENDING) return fail(x, PENDING_EXCEEDED), 0;
+    const struct sim_kernel *kernel = l->module->codes[code].kernel;
+    struct device_launch *p = xcalloc(1, sizeof *p);
+    p->kernel = kernel;
+    p->bytes = kernel->param_bytes ? kernel->param_bytes : 1;
+    p->buffer = memory_alloc_aside(x->memory, p->bytes, "parameters of a launch");
+    for (u32 i = 0; i < 3; i++) p->grid[i] = word(frame, &d->args[1], i, lane);
+    for (u32 i = 0; i < 3; i++) p->block[i] = word(frame, &d->args[2], i, lane);
+    p->shared = word(frame, &d->args[3], 0, lane);
+    p->next = s->prepared;
+    s->prepared = p;
+    s->npending++;
+    forget_memos(x);
+    return p->buffer;
+}
+
+static struct device_launch *prepared(struct sim *s, u64 buffer) {
+    for (struct device_launch **p = &s->prepared; *p; p = &(*p)->next)
+        if ((*p)->buffer == buffer) {
+            struct device_launch *found = *p;
+            *p = found->next;
+            found->next = NULL;
+            return found;
+        }
+    return NULL;
+}
+
+static void append(struct device_launch **list, struct device_launch *p) {
+    while (*list) list = &(*list)->next;
+    *list = p;
+}
+
+/* cudaError_t cudaLaunchDeviceV2(buffer, stream): the parameters are what the buffer holds now. */
+static u64 launch(struct exec *x, const struct call_desc *d, const unsigned char *frame, u32 lane) {
+    struct launch *l = x->worker->launch;
+    struct device_launch *p = prepared(l->sim, wide(frame, &d->args[0], lane));
+    if (!p) return fail(x, INVALID_VALUE);
+    p->params = xcalloc(1, p->bytes);
+    memcpy(p->params, x->memory->bytes + (p->buffer - SIM_BASE), p->bytes);
+    memory_free(x->memory, p->buffer);
+    forget_memos(x);
+    struct sim_launch request = device_launch_request(p);
+    struct err e = {0};
+    bool deep = l->sim->depth >= MOST_DEPTH;
+    if (deep || l->check(l->sim, &request, &e)) {
+        device_launch_free(l->sim, p);
+        return fail(x, deep ? DEPTH_EXCEEDED : INVALID_CONFIGURATION);
+    }
+    append(wide(frame, &d->args[1], lane) == STREAM_TAIL ? &l->sim->tail : &l->sim->pending, p);
+    return 0;
+}
+
+/* Streams and events are numbers that nothing asks for again; where the program wants one, it is written there. */
+static u64 create(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane) {
+    u64 at = wide(frame, &d->args[0], lane), local = at - LOCAL_WINDOW, number = 0x100;
+    for (u32 i = 0; i < 8; i++) {
+        unsigned char byte = (unsigned char)(number >> 8 * i);
+        u64 w = ((local + i) / 4 * 32 + lane) * 4 + (local + i) % 4;
+        if (local + i < x->local_bytes) x->warp->local[w] = byte, x->warp->local_written[w] = 1;
+        else if (memory_find(x->memory, at + i, 1) >= 0)
+            x->memory->bytes[at + i - SIM_BASE] = byte, x->memory->written[at + i - SIM_BASE] = 1;
+        else {
+            core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, at, "has a stream or event put where no memory is: 0x%llx",
+                       (unsigned long long)at);
+            return INVALID_VALUE;
+        }
+    }
+    return 0;
+}
+
+void device_launch_call(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, unsigned char *frame) {
+    struct sim *s = x->worker->launch->sim;
+    u32 error = s->device_error;
+    switch ((enum builtin)d->builtin) {
+    case BUILTIN_LAUNCH_BUFFER: put(frame, d, lane, take_buffer(x, d, frame, lane)); break;
+    case BUILTIN_LAUNCH: put(frame, d, lane, launch(x, d, frame, lane)); break;
+    case BUILTIN_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
+    case BUILTIN_PEEK_ERROR: put(frame, d, lane, error); break;
+    case BUILTIN_CREATE:
+    case BUILTIN_GET_DEVICE: put(frame, d, lane, create(x, o, d, frame, lane)); break;
+    default: put(frame, d, lane, 0);
+    }
+}
+
+/* ---- afterwards ---- */
+
+struct sim_launch device_launch_request(const struct device_launch *p) {
+    struct sim_launch l = {
+        .kernel = p->kernel, .dynamic_shared = p->shared, .params = p->params, .param_bytes = p->bytes};
+    memcpy(l.grid, p->grid, sizeof l.grid);
+    memcpy(l.block, p->block, sizeof l.block);
+    return l;
+}
+
+void device_launch_free(struct sim *s, struct device_launch *p) {
+    s->npending--;
+    free(p->params);
+    free(p);
+}
+
+static void drop(struct sim *s, struct device_launch **list, bool buffers) {
+    for (struct device_launch *p = *list, *next; p; p = next) {
+        next = p->next;
+        if (buffers) memory_free(&s->memory, p->buffer);
+        device_launch_free(s, p);
+    }
+    *list = NULL;
+}
+
+void device_launch_drop(struct sim *s) {
+    drop(s, &s->prepared, true);
+    drop(s, &s->pending, false);
+    drop(s, &s->tail, false);
+}

@@ -1,0 +1,18 @@
+/* device_launch.h — launches that kernels ask for, until they run: core/device_launch.c. */
+#pragma once
+#include "grader/sim/core/core.h"
+
+struct device_launch {
+    struct device_launch *next;
+    const struct sim_kernel *kernel;
+    u32 grid[3], block[3], shared, bytes;
+    u64 buffer;            /* of parameters, until it is launched */
+    unsigned char *params; /* from then on */
+};
+
+/* A call of the device runtime by a lane. */
+void device_launch_call(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, unsigned char *frame);
+struct sim_launch device_launch_request(const struct device_launch *p);
+void device_launch_free(struct sim *s, struct device_launch *p);
+/* Forgets what was asked for and has not run. */
+void device_launch_drop(struct sim *s);

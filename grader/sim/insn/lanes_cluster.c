@@ -1,0 +1,98 @@
+/* lanes_cluster.c — accesses to the shared memory of the cluster's other blocks, and the addresses that lead there. What a
+ * lane addresses in its own block's is an access to shared memory like any other. See code/cluster.h, core/cluster.c. */
+#include "grader/sim/core/cluster.h"
+#include "grader/sim/insn/lanes_mem.h"
+#include "grader/sim/race/race.h"
+
+#include <string.h>
+
+/* ---- addresses ---- */
+
+static u64 source(const struct exec *x, ref r, u32 bytes, u32 lane) {
+    return bytes == 8 ? ((const u64 *)operand_at(x, r))[lane] : ((const u32 *)operand_at(x, r))[lane];
+}
+
+/* imm: what a generic address begins with; aux: bytes of the address. */
+static bool is_shared(struct exec *x, const struct op *o, u32 lane, u64 address) {
+    if (address - (u64)o->imm < WINDOW_BYTES) return true;
+    core_fault(x, SIM_FAULT_CLUSTER, o, lane, address, "asks for another block's 0x%llx, which is not in shared memory",
+               (unsigned long long)address);
+    return false;
+}
+
+void ISAFN(op_mapa)(struct exec *x, const struct op *o, u32 mask) {
+    const u32 *rank = operand_at(x, o->src[1]);
+    ACTIVE(mask) {
+        u64 from = source(x, o->src[0], o->aux, l);
+        if (!is_shared(x, o, l, from)) continue;
+        u64 to = (u64)o->imm + ((u64)((rank[l] + 1) & 0xff) << CLUSTER_RANK_AT | cluster_offset(from - (u64)o->imm));
+        if (o->aux == 8) ((u64 *)operand_at(x, o->dst))[l] = to;
+        else ((u32 *)operand_at(x, o->dst))[l] = (u32)to;
+    }
+}
+
+void ISAFN(op_getctarank)(struct exec *x, const struct op *o, u32 mask) {
+    u32 *D = operand_at(x, o->dst);
+    ACTIVE(mask) {
+        u64 from = source(x, o->src[0], o->aux, l);
+        if (!is_shared(x, o, l, from)) continue;
+        u32 field = cluster_rank_field(from - (u64)o->imm);
+        D[l] = field ? field - 1 : x->block->rank;
+    }
+}
+
+void ISAFN(op_clusterarrive)(struct exec *x, const struct op *o, u32 mask) { cluster_arrive(x, o, mask); }
+
+/* ---- accesses ---- */
+
+unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
+                                         u64 address) {
+    u32 span = access_span(d), offset;
+    if (address & (span - 1)) {
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
+                   "accesses %u bytes at offset %u of another block's shared memory, which is not a multiple of %u",
+                   span, cluster_offset(address), span);
+        return NULL;
+    }
+    struct block *b = cluster_target(x, o, lane, address, span, &offset);
+    if (!b) return NULL;
+    if (!x->sanitize) return b->shared + offset;
+    unsigned char *w = b->shared_written + offset;
+    if (d->verb != MEM_STORE && !all_written(w, span)) taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
+    if (d->verb != MEM_LOAD) memset(w, 1, span);
+    race_cluster(x, b, o, lane, offset, span, race_kind(d));
+    return b->shared + offset;
+}
+
+/* Sectors, as the network between SMs moves them, and the passes of the banks that hold them. */
+void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span) {
+    struct mem_memo *m = &x->memos[stat];
+    s32 rel[32];
+    ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
+    if (!relate(m, ea, mask, SPACE_SHARED, span, rel)) return;
+    x->stats[stat][STAT_WAVEFRONTS] += m->wavefronts;
+    x->stats[stat][STAT_MIN_WAVEFRONTS] += m->min_wavefronts;
+}
+
+u32 ISAFN(lane_split_cluster)(const struct exec *x, u64 ea[32], u32 mask) {
+    u32 away = 0;
+    ACTIVE(mask) {
+        if (cluster_is_away(x, ea[l])) away |= 1u << l;
+        else ea[l] = cluster_offset(ea[l]);
+    }
+    return away;
+}
+
+void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 own, u32 other,
+                                u64 ea[32], u32 mask) {
+    static const s32 zero[32];
+    u32 away = ISAFN(lane_split_cluster)(x, ea, mask);
+    if (mask & ~away) ISAFN(lane_access_shared)(x, o, d, own, ea, mask & ~away);
+    if (!away) return;
+    ISAFN(lane_count_cluster)(x, other, ea, away, access_span(d));
+    TRACE(x, o, SPACE_CLUSTER, other, ea, away);
+    ACTIVE(away) {
+        unsigned char *p = ISAFN(lane_place_cluster)(x, o, d, l, ea[l]);
+        if (p) ISAFN(lane_move)(x, d, p, zero, 1u << l, SHAPE_ANY);
+    }
+}

@@ -1,0 +1,177 @@
+/* link.c — several modules made one, by the rules of nvlink: a symbol that is visible has one strong definition, to which
+ * the others' declarations lead; of weak ones the first counts, where there is no strong one; what is neither visible nor
+ * weak belongs to its own module, so that equal names are told apart. */
+#include "grader/sim/ptx/ptx.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct symbol {
+    const char *name;
+    struct ptx_var *var;
+    struct ptx_func *func;
+    unsigned module;
+    bool weak;
+};
+
+struct linker {
+    struct arena *arena;
+    struct ptx_module **modules, *out;
+    unsigned n;
+    struct symbol *symbols; /* the definition of each name that modules share */
+    unsigned nsymbols;
+    struct err *e;
+};
+
+/* ---- names ---- */
+
+static bool is_shared(bool is_visible, bool is_weak, bool is_extern) { return is_visible || is_weak || is_extern; }
+static bool var_shared(const struct ptx_var *v) {
+    return is_shared(v->is_visible, v->is_weak || v->is_common, v->is_extern);
+}
+static bool func_shared(const struct ptx_func *f) {
+    return is_shared(f->is_visible, f->is_weak, f->is_extern || !f->has_body);
+}
+
+static const char *own_name(struct linker *l, const char *name, unsigned module) {
+    size_t n = strlen(name) + 24;
+    char *s = arena_alloc(l->arena, n);
+    snprintf(s, n, "%s$%u", name, module);
+    return s;
+}
+
+static void rename_operand(struct ptx_operand *p, const char *from, const char *to) {
+    if (p->kind == PTX_OP_FUNC && strcmp(p->name, from) == 0) p->name = to;
+    for (unsigned i = 0; i < p->nitems; i++) rename_operand(&p->items[i], from, to);
+}
+
+static void rename_uses(struct ptx_module *m, const char *from, const char *to, bool is_func) {
+    for (unsigned i = 0; i < m->nvars; i++)
+        for (unsigned k = 0; k < m->vars[i]->nrelocs; k++)
+            if (strcmp(m->vars[i]->relocs[k].symbol, from) == 0) m->vars[i]->relocs[k].symbol = to;
+    for (unsigned i = 0; is_func && i < m->nfuncs; i++)
+        for (unsigned k = 0; k < m->funcs[i]->ninsns; k++)
+            for (unsigned p = 0; p < m->funcs[i]->insns[k].noperands; p++)
+                rename_operand(&m->funcs[i]->insns[k].operands[p], from, to);
+}
+
+/* A module's own symbols get its number; the first one keeps its names, which is what reports show. */
+static void rename_own(struct linker *l, unsigned module) {
+    struct ptx_module *m = l->modules[module];
+    for (unsigned i = 0; module && i < m->nvars; i++) {
+        struct ptx_var *v = m->vars[i];
+        const char *from = v->name;
+        if (var_shared(v)) continue;
+        v->name = own_name(l, from, module);
+        rename_uses(m, from, v->name, false);
+    }
+    for (unsigned i = 0; module && i < m->nfuncs; i++) {
+        struct ptx_func *f = m->funcs[i];
+        const char *from = f->name;
+        if (func_shared(f) || f->is_entry) continue;
+        f->name = own_name(l, from, module);
+        rename_uses(m, from, f->name, true);
+    }
+}
+
+/* ---- definitions ---- */
+
+static struct symbol *find(const struct linker *l, const char *name) {
+    for (unsigned i = 0; i < l->nsymbols; i++)
+        if (strcmp(l->symbols[i].name, name) == 0) return &l->symbols[i];
+    return NULL;
+}
+
+static bool define(struct linker *l, struct symbol s) {
+    struct symbol *old = find(l, s.name);
+    if (!old) return l->symbols[l->nsymbols++] = s, true;
+    if (!old->weak && !s.weak)
+        return err_set(l->e, ERR_INPUT, "Multiple definition of '%s' in files %u and %u of the program", s.name,
+                       old->module + 1, s.module + 1);
+    if (old->weak && !s.weak) *old = s;
+    return true;
+}
+
+static bool define_all(struct linker *l, unsigned module) {
+    const struct ptx_module *m = l->modules[module];
+    for (unsigned i = 0; i < m->nvars; i++) {
+        struct ptx_var *v = m->vars[i];
+        struct symbol s = {v->name, v, NULL, module, v->is_weak || v->is_common};
+        if (v->is_extern || !var_shared(v)) continue;
+        if (!define(l, s)) return false;
+    }
+    for (unsigned i = 0; i < m->nfuncs; i++) {
+        struct ptx_func *f = m->funcs[i];
+        struct symbol s = {f->name, NULL, f, module, f->is_weak};
+        if (!f->has_body || !(func_shared(f) || f->is_entry)) continue;
+        if (!define(l, s)) return false;
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static void take_vars(struct linker *l, const struct ptx_module *m) {
+    for (unsigned i = 0; i < m->nvars; i++) {
+        struct ptx_var *v = m->vars[i];
+        const struct symbol *s = var_shared(v) ? find(l, v->name) : NULL;
+        if (s && s->var && s->var != v) v->definition = s->var;
+        else l->out->vars[l->out->nvars++] = v;
+    }
+}
+
+static void take_funcs(struct linker *l, const struct ptx_module *m, unsigned first_loc) {
+    for (unsigned i = 0; i < m->nfuncs; i++) {
+        struct ptx_func *f = m->funcs[i];
+        const struct symbol *s = find(l, f->name);
+        for (unsigned k = 0; k < f->ninsns; k++)
+            if (f->insns[k].loc) f->insns[k].loc += first_loc;
+        if (!s || s->func == f) l->out->funcs[l->out->nfuncs++] = f;
+    }
+}
+
+/* Files and places of one module behind those of the others; place 0 is the unknown one in each. */
+static unsigned take_places(struct linker *l, const struct ptx_module *m) {
+    struct ptx_module *o = l->out;
+    unsigned first_file = o->nfiles, first_loc = o->nlocs - 1;
+    for (unsigned i = 0; i < m->nfiles; i++) o->files[o->nfiles++] = m->files[i];
+    for (unsigned i = 1; i < m->nlocs; i++) {
+        struct ptx_loc at = m->locs[i];
+        at.file += first_file;
+        if (at.inlined_at) at.inlined_at += first_loc;
+        o->locs[o->nlocs++] = at;
+    }
+    return first_loc;
+}
+
+static void make_room(struct linker *l) {
+    unsigned vars = 0, funcs = 0, files = 0, locs = 1;
+    for (unsigned i = 0; i < l->n; i++) {
+        const struct ptx_module *m = l->modules[i];
+        vars += m->nvars, funcs += m->nfuncs, files += m->nfiles, locs += m->nlocs;
+    }
+    struct ptx_module *o = l->out = arena_new(l->arena, struct ptx_module);
+    *o = *l->modules[0];
+    o->index = NULL;
+    o->nvars = o->nfuncs = o->nfiles = 0;
+    o->vars = arena_array(l->arena, struct ptx_var *, vars);
+    o->funcs = arena_array(l->arena, struct ptx_func *, funcs);
+    o->files = arena_array(l->arena, const char *, files);
+    o->locs = arena_array(l->arena, struct ptx_loc, locs);
+    o->nlocs = 1;
+    l->symbols = arena_array(l->arena, struct symbol, vars + funcs);
+}
+
+struct ptx_module *ptx_link(struct arena *a, struct ptx_module **modules, unsigned n, struct err *e) {
+    struct linker l = {.arena = a, .modules = modules, .n = n, .e = e};
+    if (n == 1) return modules[0];
+    make_room(&l);
+    for (unsigned i = 0; i < n; i++) rename_own(&l, i);
+    for (unsigned i = 0; i < n; i++)
+        if (!define_all(&l, i)) return NULL;
+    for (unsigned i = 0; i < n; i++) {
+        take_vars(&l, modules[i]);
+        take_funcs(&l, modules[i], take_places(&l, modules[i]));
+    }
+    return l.out;
+}

@@ -1,0 +1,24 @@
+// Shared memory of a block that the cluster has not.
+// nvcc: -std=c++17
+#include "../programs/check.h"
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void __cluster_dims__(2) start(int *out) {
+    __shared__ int box[64];
+    cg::cluster_group c = cg::this_cluster();
+    box[threadIdx.x] = 1;
+    c.sync();
+    out[threadIdx.x] = c.map_shared_rank(box, c.block_rank() + 1)[threadIdx.x]; // reported, of block 1
+    c.sync();
+}
+
+int main() {
+    int *out;
+    CHECK(cudaMalloc(&out, 4096));
+    CHECK(cudaMemset(out, 0, 4096));
+    start<<<2, 64>>>(out);
+    SHOW(cudaDeviceSynchronize());
+    return 0;
+}
