@@ -6,9 +6,10 @@
     python3 grader/tests/gpu/truth.py --measure          on a machine with a GPU, nvcc and ncu: the figures anew, counters-h100.tsv
     python3 grader/tests/gpu/truth.py --sanitize         there: compute-sanitizer's four tools over every program
 
-programs/ runs every version of every exercise once, at an awkward size, and three programs of micro kernels: built by `simgpu nvcc`
-here, by nvcc there. Figures: counters-h100.tsv, a row a launch. Run from the top of the tree, after `make`."""
-import concurrent.futures, csv, glob, json, os, subprocess, sys
+The programs run every version of every exercise once, at an awkward size (exercises.def, of which generate() makes CUDA on driver.cuh),
+and the micro kernels beside this file. `simgpu nvcc` builds them here, nvcc there. Figures: counters-h100.tsv, a row a launch. Run from
+the top of the tree, after `make`."""
+import concurrent.futures, csv, glob, json, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIGURES, DIFFERS = f"{HERE}/counters-h100.tsv", f"{HERE}/differs-h100.tsv"
@@ -38,22 +39,57 @@ REASONS = {
 }
 MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
 
+def exercises():
+    """{name: (sizes, buffers, arguments)}: the rows of exercises.def."""
+    rows = [l.split("|") for l in open(f"{HERE}/exercises.def") if l.strip() and l[0] != "#"]
+    return {row[0].strip(): [column.strip() for column in row[1:]] for row in rows}
+
 def programs():
-    return sorted(os.path.basename(f)[:-3] for f in glob.glob(f"{HERE}/programs/*.cu"))
+    return sorted([os.path.basename(f)[:-3] for f in glob.glob(f"{HERE}/*.cu")] + list(exercises()))
+
+def versions(name):
+    """[(label, source)]. A label is the namespace, so a part of the kernels' names, the keys of the figures."""
+    steps = {re.search(r"-(\d+)-", f)[1]: f for f in glob.glob(f"solutions/*/{name}-[0-9]*.cu")}
+    found = [("sk", f) for f in glob.glob(f"chapters/*/{name}.cu")] + [("s" + n, steps[n]) for n in sorted(steps, key=int)]
+    return found + [("model", f) for f in glob.glob(f"solutions/*/{name}.cu")]
+
+def declaration(buffer):
+    name, kind, count, draw = re.fullmatch(r"(\w+): (\w+)\[(.*?)\] (.*)", buffer.strip()).groups()
+    return f"    {kind} *{name} = on.buffer<{kind}>({count}, {draw});\n"
+
+def generate(name):
+    """The program of a row: the versions' entries have C's linkage, so each goes by a name of its own."""
+    sizes, buffers, arguments = exercises()[name]
+    text = '#include "driver.cuh"\n'
+    for label, source in versions(name):
+        text += f'namespace {label} {{\n#define {name} {name}_{label}\n#include "{source}"\n#undef {name}\n}}\n'
+    text += "int main() {\n    stage on;\n" + "".join(f"    const int {size};\n" for size in sizes.split())
+    text += "".join(map(declaration, buffers.split(";")))
+    for label, _ in versions(name):
+        call = f"{label}::{name}_{label}({', '.join(arguments.split())})"
+        text += f'    on.version("{label}", [&] {{ {call}; }});\n'
+    return text + "}\n"
+
+def source_of(name):
+    if name not in exercises(): return f"{HERE}/{name}.cu"
+    path, text = f"{BUILT}/{name}.cu", generate(name)
+    if not os.path.exists(path) or open(path).read() != text:
+        with open(path, "w") as f: f.write(text)
+    return path
 
 def build(name, compiler, suffix):
-    out, source = f"{BUILT}/{name}{suffix}", f"{HERE}/programs/{name}.cu"
-    newest = max(os.path.getmtime(f) for f in [source, f"{HERE}/programs/harness.h"])
-    if not os.path.exists(out) or os.path.getmtime(out) < newest:
-        os.makedirs(BUILT, exist_ok=True)
-        subprocess.run(compiler + ["-O3", "-lineinfo", "-std=c++17", "-I.", source, "-o", out], check=True)
+    os.makedirs(BUILT, exist_ok=True)
+    out, source = f"{BUILT}/{name}{suffix}", source_of(name)
+    read = [source] + glob.glob(f"{HERE}/*.cuh") + [f for _, f in versions(name)]
+    if not os.path.exists(out) or os.path.getmtime(out) < max(map(os.path.getmtime, read)):
+        subprocess.run(compiler + ["-O3", "-lineinfo", "-std=c++17", "-I.", f"-I{HERE}", source, "-o", out], check=True)
     return out
 
 def simulate(name):
     """[(kernel, {counter: value})] in the order of the launches."""
     program, out = build(name, ["build/simgpu", "nvcc"], ""), f"{BUILT}/{name}.json"
     subprocess.run(["build/simgpu", "run", "--device", "h100", "--no-sanitize", "--counters", "json", "--counters-file", out,
-                    program, "mid"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    program], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(out) as f:
         return [(l["kernel"], l["counters"]) for l in json.load(f)["launches"]]
 
@@ -95,6 +131,7 @@ def check(names, write):
         has = [r for r in rows if r[3] == counter and (r[4] or r[5])]
         equal = sum(r[4] == r[5] for r in has)
         print(f"| `{counter}` | {len(has)} | {equal} | {len(has) - equal - sum(r[3] == counter for r in unlisted)} |")
+    print(f"\n{len({r[:2] for r in rows})} launches were compared.")
     for r in unlisted:
         print(f"{r[0]}, launch {r[1]} ({r[2]}): {r[3]} is {r[4]}, ncu {r[5]}, and differs-{'h100'}.tsv does not have it")
     return 1 if unlisted else 0
@@ -107,7 +144,7 @@ def measure(names):
         for name in names:
             program = build(name, ["nvcc", "-arch=native"], "-gpu")
             out = subprocess.run(["ncu", "--csv", "--print-kernel-base", "mangled", "--clock-control", "none", "--metrics", ",".join(metrics),
-                                  program, "mid"], capture_output=True, text=True, check=True).stdout
+                                  program], capture_output=True, text=True, check=True).stdout
             launches = {}
             for row in csv.DictReader(out[out.index('"ID"'):].splitlines()):
                 launch = launches.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
@@ -117,7 +154,7 @@ def measure(names):
 
 def sanitize(names):
     def one(job):
-        out = subprocess.run(["compute-sanitizer", "--tool", job[1], f"{BUILT}/{job[0]}-gpu", "mid"], capture_output=True, text=True).stdout
+        out = subprocess.run(["compute-sanitizer", "--tool", job[1], f"{BUILT}/{job[0]}-gpu"], capture_output=True, text=True).stdout
         return [l for l in out.splitlines() if "SUMMARY" in l and "SUMMARY: 0 " not in l] + ([] if "SUMMARY" in out else ["nothing was checked"])
     names = [n for n in names if not n.startswith("micro")]
     for name in names: build(name, ["nvcc", "-arch=native"], "-gpu")

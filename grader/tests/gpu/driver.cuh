@@ -1,0 +1,91 @@
+// driver.cuh: what the programs of truth.py share: inputs that are the same on every machine, launches that must work.
+#pragma once
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <vector>
+// The versions are included into namespaces: what they include themselves has to be here before.
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+
+using byte = unsigned char;
+
+static void must(cudaError_t e, const char *what) {
+    if (e == cudaSuccess) return;
+    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(e));
+    exit(1);
+}
+
+// What a launch did is complained of where it was made.
+static void settle(const char *what) {
+    must(cudaGetLastError(), what);
+    must(cudaDeviceSynchronize(), what);
+}
+
+// Knuth's MMIX generator, 31 bits a draw. One sequence feeds all the buffers of a program, in their order.
+static uint32_t draw() {
+    static uint64_t state = 88172645463325252;
+    state = 6364136223846793005u * state + 1442695040888963407u;
+    return state >> 33;
+}
+
+// The draws of exercises.def: element i of a buffer.
+static int zero(size_t) { return 0; }
+struct real {
+    double low, high;
+    real(double l, double h) : low(l), high(h) {}
+    double operator()(size_t) const { return low + (high - low) * (draw() / 2147483648.0); }
+};
+struct whole {
+    int low, high;
+    whole(int l, int h) : low(l), high(h) {}
+    int operator()(size_t) const { return low + int(draw() % (uint32_t)(high - low + 1)); }
+};
+// Nine bytes in ten are one value, so that the lanes of a warp meet in one bin.
+struct skewed {
+    int operator()(size_t i) const { return whole(0, 255)(i) < 230 ? 200 : whole(0, 255)(i); }
+};
+// Small numbers, and one in twenty at an end of int's range.
+struct extremes {
+    int operator()(size_t i) const {
+        if (whole(0, 19)(i)) return whole(-20, 20)(i);
+        return whole(0, 1)(i) ? INT_MAX : INT_MIN;
+    }
+};
+// Sixteen floats a particle, of which the fifth is divided by.
+struct particle {
+    double operator()(size_t i) const { return i % 16 == 4 ? real(1, 2)(i) : real(-1, 1)(i); }
+};
+
+// Device memory with what every version is to find in it.
+class stage {
+    struct image {
+        void *device;
+        std::vector<char> bytes;
+    };
+    std::vector<image> images;
+
+  public:
+    template <class T, class DRAW> T *buffer(size_t count, DRAW next) {
+        std::vector<char> bytes(count * sizeof(T));
+        T *host = reinterpret_cast<T *>(bytes.data()), *device = nullptr;
+        for (size_t i = 0; i < count; i++) host[i] = T(next(i));
+        must(cudaMalloc(&device, bytes.size()), "a buffer");
+        images.push_back({device, std::move(bytes)});
+        reset(images.back());
+        return device;
+    }
+    template <class CALL> void version(const char *label, CALL call) {
+        for (const image &i : images) reset(i);
+        call();
+        settle(label);
+    }
+
+  private:
+    static void reset(const image &i) {
+        must(cudaMemcpy(i.device, i.bytes.data(), i.bytes.size(), cudaMemcpyHostToDevice), "an input");
+    }
+};
