@@ -1,4 +1,5 @@
 // A reduction with a barrier of the whole grid; and more blocks than the device holds at once, refused.
+// stderr: a cooperative launch of 1057 blocks; the device holds 1056 at once
 #include <vector>
 #include "check.h"
 #include <cooperative_groups.h>

@@ -225,7 +225,7 @@ START_TEST(json_keys) {
     keys(json_array_get(json_object_get(ex, "technique"), 0),
          "name metric value limit file line passed kind naive way ");
     keys(json_object_get(ex, "speed"),
-         "kind student_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
+         "kind student_us interval_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
     json_decref(o);
     result_free(&r);
 }
@@ -250,7 +250,7 @@ START_TEST(what_limits_is_said) {
     static const char *const wanted[] = {
         "speed      2 us, 0.50 of the model answer's speed, 1.50 of the naive one's\n",
         "bound by: DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)\n",
-        "achieves 4 of 4300 GB/s, 1 of 66 908 GFLOP/s (", /* 8 KB and 2000 operations in 2 us */
+        "achieves 4 of 4350 GB/s, 1 of 66 908 GFLOP/s (", /* 8 KB and 2000 operations in 2 us */
         "25 % of the roofline: those bytes and operations alone would take 0.5 us\n",
         "likely between 1.5 us and 2.7 us;"};
     for (unsigned profile = 0; profile < 2; profile++) {

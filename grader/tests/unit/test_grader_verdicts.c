@@ -73,7 +73,7 @@ static const struct submission {
     {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
     {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
-    {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 64; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
+    {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
                 "n>>>((int *)p, in, n);"),
      V_MLE, "had failed"},
     {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE, "512 MiB"},
