@@ -27,7 +27,7 @@ __global__ void k(int *out, const int *in, int n) {
 }
 __attribute__((constructor)) static void early() {
     char body[64];
-    for (uint32_t op = 0; op < 22; op++) memset(body, 0xff, sizeof body), ask(op, body, op == 13 || op == 14 ? 32 : 48);
+    for (uint32_t op = 0; op < 28; op++) memset(body, 0xff, sizeof body), ask(op, body, op == 13 || op == 14 ? 32 : 48);
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);

@@ -32,7 +32,7 @@ extern "C" void plus_one(int *out, const int *in, int n) {
     for (uint64_t p : v) for (uint64_t w : v) for (uint64_t r : v) {
         uint64_t copy[] = {a, p, a + 8, p, w, r}, fill[] = {a, p, w, r, 0xff}, write[] = {a, p, w, r};
         if ((w == 1 || w == 2) && r > 2 && r <= 1ull << 32 && !p) continue;
-        ask(16, copy, sizeof copy), ask(15, fill, sizeof fill), ask(13, write, sizeof write), ask(14, write, sizeof write);
+        ask(18, copy, sizeof copy), ask(17, fill, sizeof fill), ask(15, write, sizeof write), ask(16, write, sizeof write);
     }
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

@@ -27,7 +27,7 @@ __global__ void k(int *out, const int *in, int n) {
 }
 __attribute__((constructor)) static void early() {
     struct { uint32_t state, pad; } q = {2, 0};
-    ask(22, &q, 8, "\x1b[31mIE", 7);
+    ask(28, &q, 8, "\x1b[31mIE", 7);
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);

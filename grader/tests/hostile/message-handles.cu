@@ -29,8 +29,8 @@ extern "C" void plus_one(int *out, const int *in, int n) {
     uint64_t v[] = {0, 2, 255, 256, 257, 16384, 1ull << 31, 1ull << 32, (1ull << 32) + 1, ~0ull};
     for (uint64_t x : v) {
         uint64_t limit[] = {x, ~0ull}, occupancy[] = {x, ~0ull, ~0ull};
-        ask(4, &x, 8), ask(5, &x, 8, "k", 1), ask(6, limit, 16), ask(7, &x, 8, "k", 1), ask(18, occupancy, 24);
-        ask(10, &x, 8), ask(11, &x, 8);
+        ask(4, &x, 8), ask(5, &x, 8, "k", 1), ask(6, limit, 16), ask(7, &x, 8, "k", 1), ask(20, occupancy, 24);
+        ask(10, &x, 8), ask(13, &x, 8);
     }
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

@@ -30,7 +30,7 @@ extern "C" void plus_one(int *out, const int *in, int n) {
         for (long d = -2; d <= 2; d++) {
             uint64_t x = (1ull << bit) + (uint64_t)d, base = (uint64_t)(uintptr_t)out;
             uint64_t write[] = {base, x, x, 1}, rows[] = {base, 1, 1, x}, far[] = {base + x, 1, 1, 1}, fill[] = {base, x, x, x, 7};
-            ask(13, write, 32), ask(13, rows, 32), ask(13, far, 32), ask(14, write, 32), ask(15, fill, 40), ask(11, &x, 8);
+            ask(15, write, 32), ask(15, rows, 32), ask(15, far, 32), ask(16, write, 32), ask(17, fill, 40), ask(13, &x, 8);
         }
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

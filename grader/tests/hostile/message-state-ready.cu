@@ -27,6 +27,6 @@ __global__ void k(int *out, const int *in, int n) {
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     struct { uint32_t state, pad; } q = {0, 0};
-    ask(22, &q, 8);
+    ask(28, &q, 8);
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

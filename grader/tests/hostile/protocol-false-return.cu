@@ -27,6 +27,6 @@ __global__ void k(int *out, const int *in, int n) {
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     uint32_t q[2] = {1, 0};
-    say(21, q, sizeof q);
+    say(28, q, sizeof q);
     usleep(1000);
 }

@@ -24,7 +24,7 @@ static long hear(void *out, size_t n) {
 extern "C" void plus_one(int *out, const int *in, int n) {
     char reply[65536];
     for (int i = 0; n && i < 2000000; i++) {
-        if (say(19, 0, 0)) break;
+        if (say(21, 0, 0)) break;
         recv(3, reply, sizeof reply, MSG_DONTWAIT);
     }
 }

@@ -28,7 +28,7 @@ __global__ void k(int *out, const int *in, int n) {
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     static int calls;
-    ask(19, "", 0);
+    ask(21, "", 0);
     if (calls++ && ((struct header *)reply)->time) printf("LEAK: %llu ns\n", (unsigned long long)((struct header *)reply)->time);
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

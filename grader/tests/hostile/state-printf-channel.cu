@@ -29,7 +29,7 @@ __global__ void k(int *out, const int *in, int n) {
     if (i < n) out[i] = in[i] + 1;
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
-    ask(21, "", 0);
+    ask(27, "", 0);
     if (strstr(reply + sizeof(struct header) + 8, "input")) printf("LEAK: an input of the last replay\n");
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }
