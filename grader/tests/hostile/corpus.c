@@ -2,6 +2,7 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
+#include "grader/server/protocol.h"
 #include "grader/tests/hostile/hostile.h"
 
 #include <limits.h>
@@ -9,6 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Numbers and sizes of messages as they are now: an attack that named them by itself would in time ask for something else. */
+static void list_messages(struct buf *out) {
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } messages[] = {
+#define MESSAGE(name, flags, request, reply) {#name, sizeof(struct wb_req_##name)},
+#include "grader/server/protocol.def"
+#undef MESSAGE
+    };
+    buf_puts(out, "enum {");
+    for (unsigned i = 0; i < WB_OPS; i++) buf_printf(out, " OP_%s,", messages[i].name);
+    buf_printf(out, " OPS, POSTED = %u };\n__attribute__((unused)) static const uint32_t request_bytes[] = {", WB_POST);
+    for (unsigned i = 0; i < WB_OPS; i++) buf_printf(out, " %zu,", messages[i].bytes);
+    buf_puts(out, " };");
+}
+
+/* A submission is one file: what several attacks share is put into each. */
+static void put_in(struct buf *source, const char *name) {
+    char line[64], path[PATH_MAX];
+    struct buf text = {0}, messages = {0};
+    struct err e = {0};
+    snprintf(line, sizeof line, "#include \"%s\"", name);
+    if (!strstr(buf_str(source), line)) return;
+    snprintf(path, sizeof path, "%s/grader/tests/hostile/%s", book_root(), name);
+    if (!file_read(path, SOURCE_LIMIT, &text, &e)) die("%s", e.text);
+    list_messages(&messages);
+    text_replace(&text, "@MESSAGES@", buf_str(&messages));
+    text_replace(source, line, buf_str(&text));
+    buf_free(&text), buf_free(&messages);
+}
 
 /* Places are known only here: the secret, the build, the book, the process that grades. */
 static void point(struct buf *source) {
@@ -39,6 +72,7 @@ static void read_attack(const char *path, const char *name, struct attack *a) {
     a->name = xstrdup(name);
     a->name[strlen(name) - 3] = 0;
     a->verdicts = field(&at), a->threat = field(&at), a->tries = field(&at), a->says = field(&at);
+    put_in(&a->source, "forge.cuh"), put_in(&a->source, "forge_image.cuh");
     a->quick = text_ends(a->verdicts, "*");
     if (a->quick) a->verdicts[strlen(a->verdicts) - 1] = 0;
     free(line);

@@ -1,32 +1,12 @@
 // RTE | own | says that a launch failed with an error that there is not | launch failed
-#include <poll.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
-struct header {
-    uint32_t op, seq, size;
-    int32_t status;
-    uint32_t flags, pad;
-    uint64_t time;
-};
-static char reply[65536];
-static long ask(uint32_t op, const void *body, size_t n, const void *tail = "", size_t ntail = 0) {
-    static char frame[49152];
-    struct header h = {op, 4242, (uint32_t)(sizeof h + n + ntail), 0, 0, 0, 0};
-    memcpy(frame, &h, sizeof h), memcpy(frame + sizeof h, body, n), memcpy(frame + sizeof h + n, tail, ntail);
-    if (send(3, frame, h.size, MSG_NOSIGNAL) < 0) return -1;
-    struct pollfd p = {3, POLLIN, 0};
-    if (poll(&p, 1, 1000) <= 0 || recv(3, reply, sizeof reply, 0) <= 0) return -1;
-    return ((struct header *)reply)->status;
-}
+#include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     uint64_t code = 0x80000001u;
-    ask(26, &code, 8, "launch", 6);
+    ask(OP_failed, &code, 8, "launch", 6);
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

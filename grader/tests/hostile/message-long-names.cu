@@ -1,26 +1,6 @@
 // RTE/WA/AC | own | asks for kernels and variables of forty thousand characters | 
-#include <poll.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
-struct header {
-    uint32_t op, seq, size;
-    int32_t status;
-    uint32_t flags, pad;
-    uint64_t time;
-};
-static char reply[65536];
-static long ask(uint32_t op, const void *body, size_t n, const void *tail = "", size_t ntail = 0) {
-    static char frame[49152];
-    struct header h = {op, 4242, (uint32_t)(sizeof h + n + ntail), 0, 0, 0, 0};
-    memcpy(frame, &h, sizeof h), memcpy(frame + sizeof h, body, n), memcpy(frame + sizeof h + n, tail, ntail);
-    if (send(3, frame, h.size, MSG_NOSIGNAL) < 0) return -1;
-    struct pollfd p = {3, POLLIN, 0};
-    if (poll(&p, 1, 1000) <= 0 || recv(3, reply, sizeof reply, 0) <= 0) return -1;
-    return ((struct header *)reply)->status;
-}
+#include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;
@@ -29,6 +9,6 @@ extern "C" void plus_one(int *out, const int *in, int n) {
     static char name[48000];
     memset(name, 'a', sizeof name);
     uint64_t module = 1;
-    for (size_t s : {4095, 4096, 4097, 16384, 48000}) ask(5, &module, 8, name, s), ask(7, &module, 8, name, s);
+    for (size_t s : {4095, 4096, 4097, 16384, 48000}) ask(OP_kernel_find, &module, 8, name, s), ask(OP_symbol_find, &module, 8, name, s);
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

@@ -1,26 +1,6 @@
 // RTE/WA/AC/MLE/TLE | own | sizes and addresses around 2^31, 2^32 and 2^64 | 
-#include <poll.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
-struct header {
-    uint32_t op, seq, size;
-    int32_t status;
-    uint32_t flags, pad;
-    uint64_t time;
-};
-static char reply[65536];
-static long ask(uint32_t op, const void *body, size_t n, const void *tail = "", size_t ntail = 0) {
-    static char frame[49152];
-    struct header h = {op, 4242, (uint32_t)(sizeof h + n + ntail), 0, 0, 0, 0};
-    memcpy(frame, &h, sizeof h), memcpy(frame + sizeof h, body, n), memcpy(frame + sizeof h + n, tail, ntail);
-    if (send(3, frame, h.size, MSG_NOSIGNAL) < 0) return -1;
-    struct pollfd p = {3, POLLIN, 0};
-    if (poll(&p, 1, 1000) <= 0 || recv(3, reply, sizeof reply, 0) <= 0) return -1;
-    return ((struct header *)reply)->status;
-}
+#include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;
@@ -29,8 +9,8 @@ extern "C" void plus_one(int *out, const int *in, int n) {
     for (unsigned bit = 30; bit < 64; bit++)
         for (long d = -2; d <= 2; d++) {
             uint64_t x = (1ull << bit) + (uint64_t)d, base = (uint64_t)(uintptr_t)out;
-            uint64_t write[] = {base, x, x, 1}, rows[] = {base, 1, 1, x}, far[] = {base + x, 1, 1, 1}, fill[] = {base, x, x, x, 7};
-            ask(15, write, 32), ask(15, rows, 32), ask(15, far, 32), ask(16, write, 32), ask(17, fill, 40), ask(13, &x, 8);
+            uint64_t write[] = {base, x, x, 1, 0}, rows[] = {base, 1, 1, x, 0}, far[] = {base + x, 1, 1, 1, 0}, fill[] = {base, x, x, x, 7};
+            ask(OP_write, write, sizeof write), ask(OP_write, rows, sizeof rows), ask(OP_write, far, sizeof far), ask(OP_read, write, sizeof write), ask(OP_fill, fill, sizeof fill), ask(OP_range, &x, 8);
         }
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }
