@@ -133,6 +133,8 @@ void server_context_clear(struct server *s, bool keep_variables) {
     s->seconds = 0;
     s->launches = s->allocations = 0;
     s->posted = 0;
+    /* The client outlives the context: an event must not carry a time from one call into the next. */
+    free(s->event_ns), s->event_ns = NULL;
     server_forget_live(s);
     buf_clear(&s->output);
     buf_clear(&s->errors);
