@@ -5,6 +5,7 @@
 #include "grader/server/control.h"
 #include "grader/server/roofline.h"
 #include "grader/server/tally.h"
+#include "grader/sim/sass/sass.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ struct device {
     bool gpu;
     struct control_kernel *kernels;
     unsigned nkernels;
+    struct sass_insn *code;
+    uint32_t ncode;
     struct recording *recording;
     struct tally tally;
     uint8_t *file; /* of the case: the box, then buffers */
@@ -57,24 +60,36 @@ static bool found(void *user, const char *kernel, const struct backend_kernel *k
     hash_hex(&h, name);
     const struct control_kernel *known = bsearch(name, d->kernels, d->nkernels, sizeof *d->kernels, by_name);
     if (known && !d->gpu) sim_set_registers(k->handle, known->registers, known->spill_bytes);
+    if (!d->gpu && d->ncode) sim_set_machine_code(k->handle, d->code, d->ncode);
     return known || d->gpu;
 }
 
 /* ---- opening ---- */
 
+static bool read_all(int fd, void *to, size_t bytes) {
+    for (size_t got = 0; got < bytes;) {
+        ssize_t k = read(fd, (char *)to + got, bytes - got);
+        if (k <= 0) return false;
+        got += (size_t)k;
+    }
+    return true;
+}
+
 static bool take_kernels(struct device *d, unsigned n, int fd, struct control_reply *p) {
-    size_t bytes = (size_t)n * sizeof *d->kernels;
     if (n > CONTROL_KERNELS) return refuse(p, "too many kernels");
     if (!n) return true;
     d->kernels = xcalloc(n, sizeof *d->kernels);
     d->nkernels = n;
-    for (size_t got = 0; got < bytes;) {
-        ssize_t k = read(fd, (char *)d->kernels + got, bytes - got);
-        if (k <= 0) return refuse(p, "the list of kernels is cut off");
-        got += (size_t)k;
-    }
+    if (!read_all(fd, d->kernels, n * sizeof *d->kernels)) return refuse(p, "the list of kernels is cut off");
     for (unsigned i = 0; i < n; i++) d->kernels[i].name[HASH_HEX - 1] = 0;
     return true;
+}
+
+static bool take_code(struct device *d, uint32_t n, int fd, struct control_reply *p) {
+    if (n > SASS_MOST) return refuse(p, "too much machine code");
+    d->code = xcalloc(n + 1ul, sizeof *d->code);
+    d->ncode = n;
+    return (read_all(fd, d->code, n * sizeof *d->code) && sass_valid(d->code, n)) || refuse(p, "machine code that is none");
 }
 
 static bool open_backend(struct device *d, const struct control_open *o, struct err *e) {
@@ -93,7 +108,7 @@ static bool on_open(struct device *d, const struct control_request *q, int fd, s
     const struct control_open *o = &q->u.open;
     struct err e = {0};
     if (d->backend || o->images > 4) return refuse(p, "device process: opened twice");
-    if (!take_kernels(d, o->kernels, fd, p)) return false;
+    if (!take_kernels(d, o->kernels, fd, p) || !take_code(d, o->code, fd, p)) return false;
     if (!open_backend(d, o, &e)) return refuse(p, e.text);
     for (unsigned i = 0; i < o->images; i++) snprintf(d->image[i], HASH_HEX, "%.*s", HASH_HEX - 1, o->image[i]);
     if (!o->client) return true; /* no submission: for the roofline alone */

@@ -11,11 +11,16 @@
 
 enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 
+/* Line numbers, and so a listing, where there is a disassembler; what it fails on, is done without. */
+static const char with_listing[] =
+    "/cuda/bin/ptxas \"$1\" -lineinfo -v k.ptx -o k.cubin || exit 1; /nvdisasm -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
+
 struct ptxas_job {
     struct jail *jail; /* NULL: `text` came from the cache */
     struct buf text, ptx;
+    struct buf code; /* records of the machine code */
     unsigned arch;
-    bool refused;
+    bool refused, disassembles;
     char why[256]; /* our own failure */
     char key[HASH_HEX];
 };
@@ -33,10 +38,12 @@ static void retarget(struct buf *ptx, unsigned arch) {
 static void launch(struct ptxas_job *p, unsigned arch) {
     char option[32];
     snprintf(option, sizeof option, "-arch=sm_%u", arch);
-    const char *argv[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
+    const char *plain[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
+    const char *both[] = {"/bin/sh", "-c", with_listing, "sh", option, NULL};
     struct toolbox t;
     struct err e = {0};
-    if (!build_toolbox(&t, &e) || !t.compiler) {
+    bool ok = build_toolbox(&t, &e) && t.compiler;
+    if (!ok) {
         snprintf(p->why, sizeof p->why, "%.255s", e.text[0] ? e.text : "there is no ptxas here; run `make setup`");
         return;
     }
@@ -45,25 +52,31 @@ static void launch(struct ptxas_job *p, unsigned arch) {
     if (arch < BUILD_ARCH) retarget(&ptx, arch);
     struct jail_file file = {"k.ptx", ptx.data, ptx.size};
     struct jail_job job = {.kind = JAIL_COMPILER,
-                           .argv = argv,
+                           .argv = p->disassembles ? both : plain,
                            .env = build_environment,
                            .binds = t.binds,
                            .nbinds = t.n,
                            .files = &file,
                            .nfiles = 1,
+                           .take = {p->disassembles ? "k.sass" : NULL},
                            .limits = build_limits};
     p->jail = jail_start(&job, &e);
     if (!p->jail) snprintf(p->why, sizeof p->why, "%.250s", e.text);
     buf_free(&ptx);
 }
 
-/* In the cache, the first letter says how it ended. */
+/* In the cache: how it ended (A, R), the number of bytes of text, a line's end; text; records of the machine code. */
 static bool remembered(struct ptxas_job *p) {
     struct buf entry = {0};
-    bool known = cache_get("ptxas", p->key, &entry) && entry.size;
+    char end;
+    size_t text;
+    int head = 0;
+    bool known = cache_get("ptxas", p->key, &entry) && sscanf(buf_str(&entry), "%c%zu%n", &end, &text, &head) == 2 &&
+                 text <= entry.size && (size_t)head + 1 + text <= entry.size;
     if (known) {
-        p->refused = entry.data[0] == 'R';
-        buf_add(&p->text, entry.data + 1, entry.size - 1);
+        p->refused = end == 'R';
+        buf_add(&p->text, entry.data + head + 1, text);
+        buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
     }
     buf_free(&entry);
     return known;
@@ -71,8 +84,9 @@ static bool remembered(struct ptxas_job *p) {
 
 static void remember(const struct ptxas_job *p) {
     struct buf entry = {0};
-    buf_puts(&entry, p->refused ? "R" : "A");
+    buf_printf(&entry, "%c%zu\n", p->refused ? 'R' : 'A', p->text.size);
     buf_add(&entry, p->text.data, p->text.size);
+    buf_add(&entry, p->code.data, p->code.size);
     cache_put("ptxas", p->key, entry.data, entry.size);
     buf_free(&entry);
 }
@@ -82,7 +96,8 @@ struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     struct hash h;
     p->arch = arch < 75 ? 75 : arch; /* the oldest that the toolkit knows */
     hash_start(&h);
-    hash_text(&h, "ptxas 3");
+    hash_text(&h, "ptxas 4");
+    p->disassembles = build_add_disassembler(&h);
     hash_text(&h, b->key);
     hash_add(&h, &p->arch, sizeof p->arch);
     hash_hex(&h, p->key);
@@ -92,6 +107,17 @@ struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     return p;
 }
 
+/* A listing that is none costs the model its best source, and nothing else. */
+static void take_listing(struct ptxas_job *p, const struct buf *listing) {
+    struct sass_insn *code;
+    struct err ignored = {0};
+    uint32_t n;
+    buf_clear(&p->code);
+    if (!sass_parse(buf_str(listing), listing->size, &code, &n, &ignored)) return;
+    buf_add(&p->code, code, n * sizeof *code);
+    free(code);
+}
+
 static void take(struct ptxas_job *p) {
     struct jail_result r;
     jail_wait(p->jail, BUILD_SECONDS, &r);
@@ -99,6 +125,7 @@ static void take(struct ptxas_job *p) {
     buf_clear(&p->text);
     p->refused = r.end == JAIL_EXITED && r.code != 0;
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
+    if (r.has_taken[0]) take_listing(p, &r.taken[0]);
     if (r.end == JAIL_BROKEN) snprintf(p->why, sizeof p->why, "%s", r.why);
     else if (r.end != JAIL_EXITED) { /* a limit: this device code is too much for ptxas */ p->refused = true;
         buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
@@ -140,6 +167,14 @@ static void parse(const char *text, struct ptxas *out) {
     }
 }
 
+static void keep_code(const struct buf *from, struct ptxas *out) {
+    struct sass_insn *code = xcalloc(from->size / sizeof *code + 1, sizeof *code);
+    uint32_t n = (uint32_t)(from->size / sizeof *code);
+    memcpy(code, buf_str(from), n * sizeof *code);
+    if (n && sass_valid(code, n)) out->code = code, out->ncode = n;
+    else free(code);
+}
+
 /* Only what ptxas says against the code, not its figures. */
 static void keep_message(const char *text, struct buf *out) {
     for (size_t n; *text && out->size < MESSAGE_LIMIT; text += n + (text[n] == '\n')) {
@@ -160,14 +195,14 @@ void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
     out->refused = p->refused, out->failed = p->why[0];
     if (p->refused) keep_message(buf_str(&p->text), &out->text);
     else if (p->why[0]) buf_puts(&out->text, p->why);
-    else parse(buf_str(&p->text), out);
-    buf_free(&p->text), buf_free(&p->ptx);
+    else parse(buf_str(&p->text), out), keep_code(&p->code, out);
+    buf_free(&p->text), buf_free(&p->ptx), buf_free(&p->code);
     free(p);
 }
 
 void ptxas_free(struct ptxas *p) {
     for (unsigned i = 0; i < p->n; i++) free(p->kernels[i].name);
-    free(p->kernels);
+    free(p->kernels), free(p->code);
     buf_free(&p->text);
     *p = (struct ptxas){0};
 }

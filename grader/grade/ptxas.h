@@ -1,6 +1,7 @@
 /* ptxas.h — the second half of a build: ptxas says whether the device code can run at all, and what each kernel takes. */
 #pragma once
 #include "grader/grade/build.h"
+#include "grader/sim/sass/sass.h"
 
 struct ptxas_kernel {
     char *name; /* mangled */
@@ -11,6 +12,8 @@ struct ptxas {
     struct buf text;      /* cleaned */
     struct ptxas_kernel *kernels;
     unsigned n;
+    struct sass_insn *code; /* the machine code; NULL = there is no disassembler, or its listing says nothing */
+    uint32_t ncode;
 };
 struct ptxas_job;
 /* Starts ptxas, in a jail, for the architecture (such as 90) on the PTX of a build, or takes the answer from the cache. */

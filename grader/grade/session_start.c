@@ -118,7 +118,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const struct control_kernel *)a)->name, ((const struct control_kernel *)b)->name);
 }
 
-/* What ptxas said of each kernel, by the digest of its name, sorted; as a memory file. */
+/* What ptxas said of each kernel, by the digest of its name, sorted, and the machine code behind; as a memory file. */
 static int kernels_file(const struct ptxas *p, struct err *e) {
     struct control_kernel *k = xcalloc(p->n + 1, sizeof *k);
     for (unsigned i = 0; i < p->n; i++) {
@@ -129,10 +129,12 @@ static int kernels_file(const struct ptxas *p, struct err *e) {
         k[i].registers = p->kernels[i].registers, k[i].spill_bytes = p->kernels[i].spill_bytes;
     }
     qsort(k, p->n, sizeof *k, by_name);
-    size_t bytes = p->n * sizeof *k;
-    int fd = server_shared_memory("kernels", bytes ? bytes : 1, e);
-    if (fd >= 0 && pwrite(fd, k, bytes, 0) != (ssize_t)bytes) {
-        err_set(e, ERR_SYSTEM, "cannot write %zu bytes of shared memory", bytes);
+    size_t bytes = p->n * sizeof *k, code = p->ncode * sizeof *p->code;
+    int fd = server_shared_memory("kernels", bytes + code ? bytes + code : 1, e);
+    bool ok = fd >= 0 && pwrite(fd, k, bytes, 0) == (ssize_t)bytes &&
+              pwrite(fd, p->code ? p->code : (void *)k, code, (off_t)bytes) == (ssize_t)code;
+    if (fd >= 0 && !ok) {
+        err_set(e, ERR_SYSTEM, "cannot write %zu bytes of shared memory", bytes + code);
         close(fd);
         fd = -1;
     }
@@ -151,7 +153,7 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     int fd = kernels_file(known, &e);
     if (fd < 0) return session_tell(out, V_IE, "%s", e.text);
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
-    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n, o->images = 1, o->client = 1;
+    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n, o->code = known->ncode, o->images = 1, o->client = 1;
     if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
     if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     memcpy(o->image[0], s->build->image, HASH_HEX);

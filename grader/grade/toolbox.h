@@ -11,8 +11,10 @@ struct toolbox {
     struct jail_bind binds[24];
     unsigned n;
     bool compiler; /* there is a toolkit */
-    char cuda[PATH_MAX], library[PATH_MAX + 32];
+    char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
 };
 bool build_toolbox(struct toolbox *t, struct err *e);
+/* Adds which disassembler there is to a key; false: none. */
+bool build_add_disassembler(struct hash *h);
 extern const char *const build_environment[];
 extern const struct jail_limits build_limits;

@@ -45,7 +45,8 @@ struct control_kernel {
 
 struct control_open {
     char device[32];                                     /* of the table; "gpu" = a real one */
-    uint32_t gpu, workers, kernels, images, client, pad; /* client: there is one */
+    uint32_t gpu, workers, kernels, images, client; /* client: there is one */
+    uint32_t code;                                  /* records of machine code, in the file behind the kernels */
     uint64_t pool_bytes;                                 /* GPU */
     char image[4][HASH_HEX + 7];
 };
@@ -114,6 +115,6 @@ struct control_reply {
 
 /* Changes with the layout of any message, and with the list of counters. */
 static inline uint32_t control_version(void) {
-    return 2u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
+    return 3u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
            (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OPS << 28;
 }

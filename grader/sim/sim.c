@@ -269,6 +269,11 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
     writable->spill_bytes = spill_bytes;
 }
 
+void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *code, uint32_t n) {
+    k->module->machine_code = code;
+    k->module->nmachine_code = n;
+}
+
 /* ---- launches ---- */
 
 static const char *refuse(struct err *e, const char *error, const char *format, ...) {

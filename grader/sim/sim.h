@@ -166,6 +166,9 @@ struct sim_kernel_info {
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* What `ptxas -v` reported for the kernel; used for occupancy. */
 void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes);
+/* The machine code that ptxas made of the kernel's module, all of it, for the time model; it must outlive the module. */
+struct sass_insn; /* grader/sim/sass/sass.h */
+void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *code, uint32_t n);
 
 /* ---- launches ---- */
 

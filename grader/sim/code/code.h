@@ -144,6 +144,8 @@ struct sim_module {
     struct ptx_module *ptx;
     struct op *ops;
     u32 nops, ops_capacity;
+    u32 *lines; /* by op: of the PTX text, 0 where the decoder added it */
+    u32 lines_capacity;
     u32 *segment_of; /* op index -> segment, for the op that begins one */
     struct segment *segments;
     u32 nsegments;
@@ -167,6 +169,8 @@ struct sim_module {
     u32 nkernels;
     struct placed_var *vars;
     u32 nvars;
+    const struct sass_insn *machine_code; /* what ptxas made of it, which the caller keeps; NULL = not told */
+    u32 nmachine_code;
     struct sim_module *next;
 };
 

@@ -136,6 +136,8 @@ ref decode_slot_new(struct decoder *d, unsigned bytes) {
 static struct op *emit(struct decoder *d, int row) {
     struct sim_module *m = d->m;
     ARENA_GROW(&m->arena, m->ops, m->nops, m->nops + 1, m->ops_capacity, 1024);
+    ARENA_GROW(&m->arena, m->lines, m->nops, m->nops + 1, m->lines_capacity, 1024);
+    m->lines[m->nops] = d->in ? d->in->ptx_line : 0;
     struct op *o = &m->ops[m->nops++];
     *o = (struct op){
         .dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};

@@ -211,6 +211,8 @@ static double spills_by_operation(const struct sim_kernel *k) {
     return k->spill_bytes / 4.0 / (c->end_op - c->first_op);
 }
 
+static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
+
 static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p,
                   struct sim_trace *trace, struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
@@ -219,6 +221,9 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     struct replay_result r;
     time_regions_open(&regions, l->kernel->module, d, o->without, trace);
     time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o->warm);
+    struct schedule *schedule = o->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
+                                    ? NULL
+                                    : time_schedule_open(l->kernel->module, d, trace);
     u32 order[MOST_SAMPLE + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
         if (trace->blocks[i].ran) order[n++] = i;
@@ -226,6 +231,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     struct replay_input in = {.device = d,
                               .sim = s,
                               .regions = &regions,
+                              .schedule = schedule,
                               .traffic = &traffic,
                               .trace = trace,
                               .order = order,
@@ -237,9 +243,11 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .threads = p->threads,
                               .local_bytes = l->kernel->module->codes[l->kernel->code].max_local +
                                              l->kernel->spill_bytes / spill_code_per_byte,
-                              .spills = spills_by_operation(l->kernel),
+                              .spills = schedule ? 0 : spills_by_operation(l->kernel),
                               .without = o->without,
                               .most_steps = 3 * default_budget};
+    u32 frame = schedule ? time_schedule_frame(schedule) : 0;
+    if (schedule) in.local_bytes = max32(l->kernel->module->codes[l->kernel->code].max_local, frame);
     if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
     time_replay(&in, &r);
     double cycles = r.cycles * cut_short(trace, &regions);
@@ -249,6 +257,8 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
     rank(&r, t->seconds > 0 ? device / t->seconds : 0, "launch overhead", t);
     interval(p, trace, &r, d, in.spills, t);
+    t->machine_code = schedule;
+    time_schedule_close(schedule);
     time_traffic_close(&traffic);
     time_regions_close(&regions);
 }

@@ -3,6 +3,7 @@
  *   estimate.c        chooses blocks, has the simulator trace them, calls the rest, makes an estimate of what comes out
  *   lower.c           machine instructions and units of a PTX instruction (lowering.def)
  *   region.c          the straight-line stretches that the traces go through, ordered as ptxas would
+ *   schedule.c        the same from machine code, where it is at hand; schedule_play.c finds what of it a warp executes
  *   traffic.c         which sectors each block touches, what neighbours share: how much must come from DRAM
  *   caches.c          L1 and L2 as tag stores
  *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
@@ -11,6 +12,7 @@
  *   replay_machine.c  rates, caches, results */
 #pragma once
 #include "grader/sim/core/core.h"
+#include "grader/sim/sass/sass.h"
 #include "grader/sim/timing/timing.h"
 
 /* ADD: additions of 32 bits, which ptxas gives to ALU and IMAD in turns. */
@@ -23,7 +25,7 @@ struct lowered time_lower(const char *name, u8 pipe);
 
 /* ---- regions ---- */
 
-enum step_kind { STEP_PLAIN, STEP_MEMORY, STEP_BARRIER };
+enum step_kind { STEP_PLAIN, STEP_MEMORY, STEP_BARRIER, STEP_SPILL /* a register that ptxas keeps in local memory */ };
 enum { STEP_REFS = 12 };
 
 /* One instruction of a region, in the order of issue. */
@@ -32,7 +34,11 @@ struct step {
     u8 kind, unit, count, special, nsrc, ndst;
     u16 latency;                        /* of the result, from issue; memory: set by the replay */
     u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
+    u8 stall, read; /* of machine code: clocks to the next instruction; 1 + the barrier that reading the operands releases */
 };
+bool time_is_memory(const struct op *o); /* it has a mem_desc, and accesses of it are traced */
+/* Clocks from issue to a result of the unit. */
+u16 time_plain_latency(const struct gpu_device *d, u8 unit);
 
 struct region {
     u32 segment, nsegments; /* the first, and how many follow on each other */
@@ -59,6 +65,29 @@ void time_regions_open(struct regions *r, const struct sim_module *m, const stru
 void time_regions_close(struct regions *r);
 /* The region that begins with the segment word at `*at` of the stream; *at moves behind its words. */
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at);
+
+/* ---- machine code: registers are then the six barriers that results of unknown latency release ---- */
+
+struct played {
+    const struct step *step;
+    u32 event; /* of the chunk, + 1; 0 = none */
+};
+struct event {
+    u32 word, next; /* where the access stands in the stream; the next one of the same instruction, + 1 */
+};
+/* What a warp executes of a stretch of machine code, with the accesses that it makes. */
+struct chunk {
+    struct played *list;
+    struct event *events;
+    u32 n, capacity, nevents, event_capacity;
+};
+struct schedule;
+/* NULL: there is no machine code, or it does not fit what was traced. */
+struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d, const struct sim_trace *t);
+void time_schedule_close(struct schedule *s);
+u32 time_schedule_frame(const struct schedule *s); /* bytes of local memory that it reaches */
+/* The next stretch of the stream; *at moves behind it. False: there is none; a chunk may be empty. */
+bool time_schedule_next(struct schedule *s, const struct trace_warp *w, u32 *at, struct chunk *out);
 
 /* ---- traffic ---- */
 
@@ -141,6 +170,7 @@ struct replay_input {
     const struct gpu_device *device;
     struct sim *sim;
     struct regions *regions;
+    struct schedule *schedule; /* NULL: from PTX */
     struct traffic *traffic;
     struct sim_trace *trace;
     const u32 *order; /* which traced block is the n-th of the SM */

@@ -27,6 +27,7 @@ struct rwarp {
     const struct trace_warp *stream;
     u32 at;
     struct region *region;
+    struct chunk chunk; /* in its place where machine code is at hand */
     u32 step, slot, scheduler;
     double time, issued;
     double spills; /* accesses to spilled registers, owed: below 1 */
@@ -75,10 +76,12 @@ static inline double max2(double a, double b) { return a > b ? a : b; }
 static inline bool off(const struct machine *m, unsigned bit) { return m->in->without & bit; }
 
 /* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then waits for. */
-double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct step *s, u8 *why);
+double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, u8 *why);
 /* An access of a warp to a register that ptxas spills; no reader is known to wait. Returns when the next
  * instruction can follow. */
 double time_memory_spill(struct machine *m, double t);
+/* The same of one that machine code shows: when its data is there. */
+double time_memory_frame(struct machine *m, double t);
 /* An access's passes through L1's data stage, counted for `r`; sectors through the SM's part of L2. When they
  * are through, and when L2 has them. */
 double time_memory_l1(struct machine *m, double t, double passes, enum resource r);

@@ -41,7 +41,7 @@ static void writes(struct regions *r, struct step *s, ref x) {
     if (in_frame(x) && s->ndst < STEP_REFS) s->dst[s->ndst++] = register_number(r, x);
 }
 
-static bool is_memory(const struct op *o) {
+bool time_is_memory(const struct op *o) {
     const char *name = insn_rows[o->row].name;
     return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
            (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") ||
@@ -62,7 +62,7 @@ static void memory_refs(struct regions *r, struct step *s, const struct mem_desc
     }
 }
 
-static u16 plain_latency(const struct gpu_device *d, u8 unit) {
+u16 time_plain_latency(const struct gpu_device *d, u8 unit) {
     switch ((enum unit)unit) {
     case UNIT_ALU:
     case UNIT_ADD:
@@ -90,18 +90,18 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
                        .unit = to.unit,
                        .count = to.count,
                        .special = to.special,
-                       .latency = plain_latency(r->device, to.unit)};
+                       .latency = time_plain_latency(r->device, to.unit)};
     for (u32 i = 0; i < ROW_SRC; i++) reads(r, s, o->src[i]);
     reads(r, s, o->guard);
     writes(r, s, o->dst);
-    if (is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
+    if (time_is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
     if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
     if (o->kind == OP_RENDEZVOUS) {
         reads(r, s, m->rendezvous[o->aux].members);
         writes(r, s, m->rendezvous[o->aux].second);
         bool data = m->rendezvous[o->aux].kind == RENDEZVOUS_SHFL || m->rendezvous[o->aux].kind == RENDEZVOUS_MATCH;
         s->unit = data ? UNIT_LSU : UNIT_ALU;
-        s->latency = plain_latency(r->device, s->unit);
+        s->latency = time_plain_latency(r->device, s->unit);
     }
     if (s->unit == UNIT_FMA && s->count > 2)
         s->latency = (u16)(s->latency * s->count); /* a chain: division, square root */

@@ -20,6 +20,8 @@ static const double dispatch_cycles = 1.2;
 /* A warp's arrival at a barrier takes the unit two cycles; from the last one to when all go on. H100: 256 barriers in a row of 16
  * warps, 57 cycles each; of 64 in four blocks, 138; of one warp, 30. */
 static const double arrival_cycles = 2.1, barrier_latency = 20;
+/* Until a load or store has read its operands, where machine code says who waits for that. An assumption. */
+static const double read_cycles = 10;
 
 /* ---- the heap of warps that can issue ---- */
 
@@ -55,8 +57,25 @@ static void pop(struct machine *m) {
 
 /* ---- issue ---- */
 
+/* A barrier of machine code holds for all that have yet to release it. */
 static void results(struct rwarp *w, const struct step *s, double ready, u8 why) {
-    for (u32 i = 0; i < s->ndst; i++) w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
+    for (u32 i = 0; i < s->ndst; i++)
+        if (!s->stall || ready > w->ready[s->dst[i]]) w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
+}
+
+static const struct step *step_of(const struct rwarp *w) {
+    return w->chunk.list ? w->chunk.list[w->step].step : &w->region->steps[w->step];
+}
+
+static u32 steps_of(const struct rwarp *w) {
+    return w->chunk.list ? w->chunk.n : w->region ? w->region->nsteps : 0;
+}
+
+/* Where the step's first access stands in the stream, + 1; 0 = it makes none. */
+static u32 event_of(const struct rwarp *w) {
+    if (!w->chunk.list) return w->event[w->step];
+    u32 e = w->chunk.list[w->step].event;
+    return e ? w->chunk.events[e - 1].word + 1 : 0;
 }
 
 static const enum resource unit_resource[UNIT_COUNT] = {[UNIT_ALU] = R_ALU,   [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,
@@ -99,24 +118,36 @@ static double reserve_issue(struct machine *m, const struct rwarp *w, const stru
 }
 
 static double hold_back(struct machine *m, const struct rwarp *w, double t) {
-    if (!w->event[w->step]) return t;
-    u64 h = w->stream->words[w->event[w->step] - 1];
+    u32 at = event_of(w);
+    if (!at) return t;
+    u64 h = w->stream->words[at - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, time_atomic_backlog(m, w->stream->words + w->event[w->step] - 1) - atomic_queue);
+        t = max2(t, time_atomic_backlog(m, w->stream->words + at - 1) - atomic_queue);
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
+/* The access at `at`, + 1, and those of the same instruction that follow on it. */
+static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, u8 *why) {
+    const u64 *words = w->stream->words;
+    u32 op = trace_low(words[at - 1]);
+    double ready = t;
+    while (at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
+        ready = max2(ready, time_memory_access(m, w, words + at - 1, t, why));
+        at += 1 + trace_entries(words[at - 1]);
+        if (w->chunk.list) break; /* each has an event of its own */
+    }
+    return ready;
+}
+
 static void issue_memory(struct machine *m, struct rwarp *w, const struct step *s, double t) {
-    u32 at = w->event[w->step];
     double ready = t + 2;
     u8 why = STALL_NONE;
-    const u64 *words = w->stream->words;
-    u32 op = at ? trace_low(words[at - 1]) : 0;
-    while (at && at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
-        ready = max2(ready, time_memory_access(m, w, words + at - 1, t, s, &why));
-        at += 1 + trace_entries(words[at - 1]);
-    }
+    u32 at = event_of(w);
+    if (!w->chunk.list && at) ready = max2(ready, accesses(m, w, at, t, &why));
+    for (u32 e = w->chunk.list ? w->chunk.list[w->step].event : 0; e; e = w->chunk.events[e - 1].next)
+        ready = max2(ready, accesses(m, w, w->chunk.events[e - 1].word + 1, t, &why));
+    if (!at && s->kind == STEP_SPILL) ready = time_memory_frame(m, t), why = STALL_L1;
     results(w, s, off(m, TERM_BIT(LATENCY)) ? t + 1 : ready, why);
 }
 
@@ -125,6 +156,7 @@ static void issue_memory(struct machine *m, struct rwarp *w, const struct step *
  * only where queues are full. */
 static double spill(struct machine *m, struct rwarp *w, double t) {
     static const struct step access = {.unit = UNIT_LSU, .count = 1};
+    if (w->chunk.list) return t; /* machine code shows them */
     for (w->spills += m->in->spills; w->spills >= 1; w->spills--) {
         w->time = t;
         t = reserve_issue(m, w, &access) + 1;
@@ -137,8 +169,16 @@ static double spill(struct machine *m, struct rwarp *w, double t) {
 
 /* ---- the stream of a warp ---- */
 
+static bool next_chunk(struct machine *m, struct rwarp *w) {
+    w->step = 0;
+    while (time_schedule_next(m->in->schedule, w->stream, &w->at, &w->chunk))
+        if (w->chunk.n) return true;
+    return w->chunk.n = 0, false;
+}
+
 static bool next_region(struct machine *m, struct rwarp *w) {
     const struct trace_warp *s = w->stream;
+    if (m->in->schedule) return next_chunk(m, w);
     while (w->at < s->n && trace_is_access(s->words[w->at])) w->at += 1 + trace_entries(s->words[w->at]);
     if (w->at >= s->n) return false;
     struct region *g = time_region_at(m->in->regions, s, w->at);
@@ -165,11 +205,11 @@ static bool next_region(struct machine *m, struct rwarp *w) {
  * is done. */
 static bool advance(struct machine *m, struct rwarp *w) {
     for (;;) {
-        if (!w->region || w->step == w->region->nsteps) {
+        if (w->step >= steps_of(w)) {
             if (!next_region(m, w)) return false;
             continue;
         }
-        const struct step *s = &w->region->steps[w->step];
+        const struct step *s = step_of(w);
         double t = w->issued;
         u8 why = STALL_NONE;
         for (u32 i = 0; i < s->nsrc; i++)
@@ -206,11 +246,11 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
-        w->at = 0, w->region = NULL, w->step = 0, w->parked = w->ticket = false;
+        w->at = 0, w->region = NULL, w->step = 0, w->chunk.n = 0, w->parked = w->ticket = false;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : start_cycles);
-        memset(w->ready, 0, in->regions->nregisters * sizeof *w->ready);
+        memset(w->ready, 0, (in->regions->nregisters + SASS_BARRIERS) * sizeof *w->ready);
         w->running = advance(m, w);
         b->running += w->running;
         if (w->running) push(m, slot * m->nwarps + i);
@@ -269,7 +309,7 @@ static void check_barrier(struct machine *m, u32 slot, u32 limit) {
 static void issue(struct machine *m, u32 limit) {
     u32 n = m->heap[0];
     struct rwarp *w = &m->warps[n];
-    const struct step *s = &w->region->steps[w->step];
+    const struct step *s = step_of(w);
     if (!w->ticket) {
         double at = w->time;
         w->time = hold_back(m, w, at);
@@ -283,11 +323,13 @@ static void issue(struct machine *m, u32 limit) {
     double t = reserve_issue(m, w, s);
     w->ticket = false;
     m->steps++;
-    if (s->kind == STEP_MEMORY) issue_memory(m, w, s, t);
+    if (s->kind == STEP_MEMORY || s->kind == STEP_SPILL || (w->chunk.list && w->chunk.list[w->step].event))
+        issue_memory(m, w, s, t);
     else
         results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
                 STALL_ARITHMETIC);
-    w->issued = spill(m, w, t + s->count);
+    if (s->read) w->ready[s->read - 1] = max2(w->ready[s->read - 1], t + read_cycles);
+    w->issued = spill(m, w, t + (s->stall ? s->stall : s->count));
     w->step++;
     u32 slot = w->slot;
     if (s->kind == STEP_BARRIER && !off(m, TERM_BIT(BARRIERS))) {

@@ -46,7 +46,7 @@ static void open_caches(struct machine *m) {
 
 void time_machine_open(struct machine *m, const struct replay_input *in) {
     *m = (struct machine){.in = in, .d = in->device, .nwarps = in->trace->blocks[in->order[0]].nwarps};
-    u32 n = m->nwarps * in->resident, registers = in->regions->nregisters + 1;
+    u32 n = m->nwarps * in->resident, registers = in->regions->nregisters + SASS_BARRIERS + 1;
     m->warps = xcalloc(n, sizeof *m->warps);
     m->blocks = xcalloc(in->resident, sizeof *m->blocks);
     m->heap = xcalloc(n + 1, sizeof *m->heap);
@@ -64,7 +64,7 @@ void time_machine_open(struct machine *m, const struct replay_input *in) {
 
 void time_machine_close(struct machine *m) {
     for (u32 i = 0; i < m->nwarps * m->in->resident; i++)
-        free(m->warps[i].ready), free(m->warps[i].why), free(m->warps[i].event);
+        free(m->warps[i].ready), free(m->warps[i].why), free(m->warps[i].event), free(m->warps[i].chunk.list), free(m->warps[i].chunk.events);
     for (u32 i = 0; i < m->in->resident; i++) time_touched_free(&m->blocks[i].touched);
     free(m->warps), free(m->blocks), free(m->heap), free(m->debt), free(m->done), free(m->targets);
     time_cache_close(&m->l1_lines), time_cache_close(&m->l2_lines);

@@ -277,8 +277,17 @@ double time_memory_spill(struct machine *m, double t) {
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
-double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct step *s, u8 *why) {
-    const struct mem_desc *d = &m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux];
+double time_memory_frame(struct machine *m, double t) {
+    double at = time_memory_l1(m, t, 1, R_L1);
+    if (!m->local_spills) return at + m->lat_l1;
+    double start = time_memory_l2(m, at, 4);
+    dram_transfer(m, start, 4 * m->local_dram);
+    return start + m->lat_l2;
+}
+
+double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, u8 *why) {
+    const struct sim_module *module = m->in->regions->module;
+    const struct mem_desc *d = &module->mems[module->ops[trace_low(*p)].aux];
     switch (trace_space(*p)) {
     case SPACE_SHARED: return access_shared(m, *p, t, d, why);
     case SPACE_CLUSTER: return access_cluster(m, *p, t, why);

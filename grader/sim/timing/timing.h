@@ -11,6 +11,7 @@ struct time_estimate {
     double dram_bytes;       /* moved, modelled; 0 = not known */
     double l1_hits, l2_hits; /* rates by sector, 0..1 */
     const char *note;        /* what widens the interval, or "" */
+    bool machine_code;       /* the order and number of instructions are those of the machine code at hand */
     bool waits;              /* blocks wait for each other, which is not modelled: the seconds leave it out */
 };
 

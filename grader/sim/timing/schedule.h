@@ -1,0 +1,55 @@
+/* schedule.h — machine code laid out for a replay: shared by schedule.c, which makes it, and schedule_play.c.
+ *
+ * Theory of operation. The simulator executes PTX; ptxas unrolled its loops, made predicates of its branches, merged, moved and
+ * dropped instructions. Each machine instruction names the line of PTX that it was made from, and so the segment (straight-line
+ * stretch) of PTX that it belongs to. Machine code is cut into clusters: the instructions of one innermost loop, or those of a
+ * function that are in none. A segment belongs to the cluster that has most of its instructions (what is left elsewhere are
+ * remainders of unrolled loops and what was hoisted), where each of its instructions stands `copies` times.
+ *
+ * A warp's stream of segments is played cluster by cluster: as many segments as one pass through the cluster covers are taken off
+ * the stream (none more often than it has copies), then the basic blocks of the cluster are issued of which a segment was taken, in
+ * their order; of a loop that is unrolled more often than there are rounds left, as many copies as rounds. The n-th access of an
+ * instruction of PTX is made by the n-th copy of its machine instruction; instructions whose segments were not executed are those
+ * whose predicate was false, which cost their issue alone. */
+#pragma once
+#include "grader/sim/timing/internal.h"
+
+enum { MOST_LOOPS = 4096 };
+#define NO_CLUSTER UINT32_MAX
+
+struct place {          /* of a machine instruction */
+    u32 cluster, segment; /* NO_CLUSTER: is never played, UINT32_MAX: of no PTX */
+    u32 copy, copies;   /* among those of its line in its cluster */
+};
+struct stretch {
+    u32 first, end;             /* machine instructions */
+    u32 owner, nowners;         /* segments that it executes, in schedule.owners */
+    u32 next;                   /* of the cluster; UINT32_MAX = none */
+    bool rare;
+};
+struct own { /* a machine instruction of a segment, for sorting */
+    u32 segment, cluster, line, insn;
+};
+struct home { /* of an op that accesses memory, or a barrier: its machine instructions */
+    u32 first, n; /* in schedule.homes */
+};
+struct schedule {
+    const struct sim_module *m;
+    const struct gpu_device *d;
+    const struct sass_insn *code;
+    u32 n, frame;
+    struct step *steps;    /* [n] */
+    struct place *places;  /* [n] */
+    u32 *loops, nloops;    /* [n]: the innermost loop, from 1; 0 = none */
+    u32 *loop_length;      /* [nloops + 1] */
+    u32 nclusters, *cluster_block; /* [nclusters]: its first block */
+    struct stretch *stretches;
+    u32 nstretches, *owners;
+    u32 *cluster_of, *copies_of; /* [segments] */
+    struct home *home;           /* [ops] */
+    u32 *homes, nhomes, home_capacity;
+    /* of the chunk at hand */
+    u32 *count, *taken, ntaken; /* [segments]: how often each was taken; which */
+    u32 *head, *touched, ntouched; /* [n]: its first event, + 1; which have any */
+    double accesses, lost;      /* global ones seen so far; those that no machine instruction makes */
+};
