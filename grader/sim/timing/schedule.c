@@ -2,6 +2,7 @@
 #include "grader/sim/timing/schedule.h"
 #include "common/grow.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,27 +39,62 @@ static u32 merge_heads(struct loop *l, u32 n) {
     return k;
 }
 
+/* Numbers each place by the innermost of the loops that hold it, from 1; 0 = none. */
+static u32 paint_loops(struct loop *l, u32 n, u32 *out) {
+    if (n) n = merge_heads(l, n), qsort(l, n, sizeof *l, by_length);
+    for (u32 k = 0; k < n; k++)
+        for (u32 i = l[k].head; i <= l[k].end; i++) out[i] = k + 1;
+    return n;
+}
+
+struct loop_list {
+    struct loop *loop;
+    u32 n;
+    u64 work; /* places that painting them touches */
+};
+
+static bool add_loop(struct loop_list *l, u32 head, u32 end) {
+    if (l->n == MOST_LOOPS || (l->work += end - head) > 1u << 28) return false;
+    l->loop[l->n++] = (struct loop){head, end};
+    return true;
+}
+
 /* False: too many to look at. */
 static bool find_loops(struct schedule *s) {
-    struct loop *l = xcalloc(MOST_LOOPS, sizeof *l);
-    u32 n = 0, function = 0;
-    u64 work = 0;
+    struct loop_list l = {.loop = xcalloc(MOST_LOOPS, sizeof *l.loop)};
+    u32 function = 0;
     bool ok = true;
     for (u32 i = 0; i < s->n && ok; i++) {
         if (s->code[i].flags & SASS_FUNCTION) function = i;
         bool back = s->code[i].flags & SASS_JUMPS && s->code[i].target <= i && s->code[i].target >= function;
-        if (!back || one_line(s, (struct loop){s->code[i].target, i})) continue;
-        ok = n < MOST_LOOPS && (work += i - s->code[i].target) < 1u << 28;
-        if (ok) l[n++] = (struct loop){s->code[i].target, i};
+        if (back && !one_line(s, (struct loop){s->code[i].target, i})) ok = add_loop(&l, s->code[i].target, i);
     }
-    if (ok && n) n = merge_heads(l, n), qsort(l, n, sizeof *l, by_length);
-    s->nloops = ok ? n : 0;
-    s->loop_length = xcalloc(n + 1, sizeof *s->loop_length);
-    for (u32 k = 0; k < s->nloops; k++) {
-        s->loop_length[k + 1] = l[k].end - l[k].head + 1;
-        for (u32 i = l[k].head; i <= l[k].end; i++) s->loops[i] = k + 1;
+    s->nloops = ok ? paint_loops(l.loop, l.n, s->loops) : 0;
+    s->loop_length = xcalloc(s->nloops + 1ul, sizeof *s->loop_length);
+    for (u32 k = 0; k < s->nloops; k++) s->loop_length[k + 1] = l.loop[k].end - l.loop[k].head + 1;
+    free(l.loop);
+    return ok;
+}
+
+static u32 segment_of(const struct sim_module *m, u32 op) {
+    u32 low = 0, high = m->nsegments;
+    while (low + 1 < high) {
+        u32 middle = (low + high) / 2;
+        if (m->segments[middle].first <= op) low = middle;
+        else high = middle;
     }
-    free(l);
+    return low;
+}
+
+static bool find_ptx_loops(struct schedule *s) {
+    struct loop_list l = {.loop = xcalloc(MOST_LOOPS, sizeof *l.loop)};
+    bool ok = true;
+    for (u32 i = 0; i < s->m->nops && ok; i++) {
+        const struct op *o = &s->m->ops[i];
+        if (o->kind == OP_BRA && o->flags & OPF_BACKWARD) ok = add_loop(&l, segment_of(s->m, o->target), segment_of(s->m, i));
+    }
+    s->nptx_loops = ok ? paint_loops(l.loop, l.n, s->ptx_loops) : 0;
+    free(l.loop);
     return ok;
 }
 
@@ -72,16 +108,6 @@ static int by_line(const void *a, const void *b) {
     const struct line_op *x = a, *y = b;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
     return x->op < y->op ? -1 : x->op > y->op;
-}
-
-static u32 segment_of(const struct sim_module *m, u32 op) {
-    u32 low = 0, high = m->nsegments;
-    while (low + 1 < high) {
-        u32 middle = (low + high) / 2;
-        if (m->segments[middle].first <= op) low = middle;
-        else high = middle;
-    }
-    return low;
 }
 
 /* A line that no op has, such as that of a label or of a kernel's name, counts to the one that follows. */
@@ -161,7 +187,7 @@ static unsigned countable(const struct sim_module *m, u32 op, const struct sass_
 
 /* The instructions [from, to) of a segment in a cluster, by line: the most that a line has of those that surely stand for one op
  * each; where there are none, what most lines have. */
-static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, u32 to, u32 first, u32 end) {
+static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, u32 to, u32 first, u32 end, bool *is_sure) {
     enum { MOST = 64 };
     u32 sure = 0, often[MOST + 1] = {0}, best = 1;
     for (u32 i = from, k; i < to; i = k) {
@@ -174,6 +200,7 @@ static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, 
     }
     for (u32 k = 1; k <= MOST; k++)
         if (often[k] > often[best]) best = k;
+    *is_sure = sure;
     return sure ? sure : best;
 }
 
@@ -202,18 +229,66 @@ static void find_home(struct schedule *s, u32 op, const struct own *own, u32 fro
         if (own[i].line == nearest && fits(s->m, o, &s->code[own[i].insn])) add_home(s, op, own[i].insn);
 }
 
-static void settle(struct schedule *s, u32 segment, const struct own *own, u32 from, u32 to) {
-    u32 best = from, best_to = from;
-    for (u32 i = from, k; i < to; i = k) {
-        for (k = i; k < to && own[k].cluster == own[i].cluster; k++) {}
+/* Where the segment has instructions in a cluster; false: none there. */
+static bool range_in(const struct own *own, u32 cluster, u32 *from, u32 *to) {
+    u32 i = *from, k;
+    while (i < *to && own[i].cluster != cluster) i++;
+    for (k = i; k < *to && own[k].cluster == cluster; k++) {}
+    if (i == k) return false;
+    *from = i, *to = k;
+    return true;
+}
+
+static void range_of_most(const struct schedule *s, const struct own *own, u32 *from, u32 *to) {
+    u32 best = *from, best_to = *from;
+    for (u32 i = *from, k; i < *to; i = k) {
+        for (k = i; k < *to && own[k].cluster == own[i].cluster; k++) {}
         bool more = k - i > best_to - best;
         if (more || (k - i == best_to - best && shorter(s, own[i].cluster, own[best].cluster))) best = i, best_to = k;
     }
-    u32 first = s->m->segments[segment].first, end = s->m->segments[segment].last + 1;
-    s->cluster_of[segment] = own[best].cluster;
-    s->copies_of[segment] = copies_in(s, own, best, best_to, first, end);
+    *from = best, *to = best_to;
+}
+
+/* Whether it does more than compute addresses, which can be hoisted as a whole. */
+static bool has_effect(const struct schedule *s, u32 segment) {
+    for (u32 op = s->m->segments[segment].first; op <= s->m->segments[segment].last; op++)
+        if (s->m->ops[op].kind == OP_BAR || time_is_memory(&s->m->ops[op])) return true;
+    return false;
+}
+
+static void settle(struct schedule *s, u32 segment, const struct own *own, u32 from, u32 to) {
+    u32 loop = s->ptx_loops[segment], first = s->m->segments[segment].first, end = s->m->segments[segment].last + 1;
+    if (!loop || !range_in(own, s->loop_cluster[loop], &from, &to)) {
+        if (loop && !has_effect(s, segment)) return;
+        range_of_most(s, own, &from, &to);
+    }
+    s->cluster_of[segment] = own[from].cluster;
+    s->copies_of[segment] = copies_in(s, own, from, to, first, end, &s->sure[segment]);
+    u32 *most = &s->most_copies[own[from].cluster];
+    if (s->sure[segment] && s->copies_of[segment] > *most) *most = s->copies_of[segment];
     for (u32 op = first; op < end; op++)
-        if (s->m->ops[op].kind == OP_BAR || time_is_memory(&s->m->ops[op])) find_home(s, op, own, best, best_to);
+        if (s->m->ops[op].kind == OP_BAR || time_is_memory(&s->m->ops[op])) find_home(s, op, own, from, to);
+}
+
+/* Of each loop in PTX: the cluster that has most of its instructions. `own` is by owner; it is sorted anew. */
+static int by_vote(const void *a, const void *b) {
+    const struct own *x = a, *y = b;
+    if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
+    return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
+}
+
+static void vote(struct schedule *s, const struct own *own, u32 n) {
+    struct own *votes = xcalloc(n + 1ul, sizeof *votes); /* segment: here, the loop */
+    for (u32 i = 0; i < n; i++) votes[i] = own[i], votes[i].segment = s->ptx_loops[own[i].segment];
+    qsort(votes, n, sizeof *votes, by_vote);
+    for (u32 i = 0, k; i < n; i = k) {
+        u32 from = i, to;
+        for (k = i; k < n && votes[k].segment == votes[i].segment; k++) {}
+        to = k;
+        range_of_most(s, votes, &from, &to);
+        s->loop_cluster[votes[i].segment] = votes[from].cluster;
+    }
+    free(votes);
 }
 
 /* Numbers each instruction among those of its line in its cluster. */
@@ -235,14 +310,20 @@ static void number_copies(struct schedule *s, struct own *own, u32 n) {
 static void settle_all(struct schedule *s) {
     struct own *own = xcalloc(s->n + 1ul, sizeof *own);
     u32 n = 0;
+    s->most_copies = xcalloc(s->nclusters, sizeof *s->most_copies);
     for (u32 i = 0; i < s->n; i++)
         if (s->places[i].segment != UINT32_MAX && s->places[i].cluster != NO_CLUSTER)
             own[n++] = (struct own){s->places[i].segment, s->places[i].cluster, s->code[i].line, i};
     qsort(own, n, sizeof *own, by_owner);
+    s->loop_cluster = xcalloc(s->nptx_loops + 1ul, sizeof *s->loop_cluster);
+    vote(s, own, n);
     for (u32 i = 0, k; i < n; i = k) {
         for (k = i; k < n && own[k].segment == own[i].segment; k++) {}
         settle(s, own[i].segment, own, i, k);
     }
+    for (u32 i = 0; i < s->m->nsegments; i++)
+        if (!s->sure[i] && s->cluster_of[i] != NO_CLUSTER && s->most_copies[s->cluster_of[i]])
+            s->copies_of[i] = s->most_copies[s->cluster_of[i]];
     number_copies(s, own, n);
     free(own);
 }
@@ -315,6 +396,8 @@ static void make_tables(struct schedule *s) {
     s->taken = xcalloc(m->nsegments + 1ul, sizeof *s->taken);
     s->cluster_of = xcalloc(m->nsegments + 1ul, sizeof *s->cluster_of);
     s->copies_of = xcalloc(m->nsegments + 1ul, sizeof *s->copies_of);
+    s->ptx_loops = xcalloc(m->nsegments + 1ul, sizeof *s->ptx_loops);
+    s->sure = xcalloc(m->nsegments + 1ul, sizeof *s->sure);
     s->home = xcalloc(m->nops + 1ul, sizeof *s->home);
     memset(s->cluster_of, 0xff, m->nsegments * sizeof *s->cluster_of);
     for (u32 i = 0; i < s->n; i++) {
@@ -334,18 +417,41 @@ static bool fits_traces(struct schedule *s, const struct sim_trace *t) {
 }
 
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d, const struct sim_trace *t) {
+    if (getenv("SASS_LISTING")) { /* DEBUG */
+        FILE *f = fopen(getenv("SASS_LISTING"), "r");
+        static char text[1 << 24];
+        size_t k = fread(text, 1, sizeof text, f);
+        struct sass_insn *c; struct err e = {0}; u32 n = 0;
+        if (!sass_parse(text, k, &c, &n, &e)) fprintf(stderr, "%s\n", e.text);
+        fclose(f);
+        ((struct sim_module *)m)->machine_code = c, ((struct sim_module *)m)->nmachine_code = n;
+    }
     if (!m->nmachine_code || !m->nsegments) return NULL;
     struct schedule *s = xcalloc(1, sizeof *s);
     *s = (struct schedule){.m = m, .d = d, .code = m->machine_code, .n = m->nmachine_code};
     make_tables(s);
-    bool ok = find_loops(s);
+    bool ok = find_loops(s) && find_ptx_loops(s);
     if (ok) {
         place_all(s);
         settle_all(s);
         s->cluster_block = xcalloc(s->nclusters, sizeof *s->cluster_block);
         memset(s->cluster_block, 0xff, s->nclusters * sizeof *s->cluster_block);
         cut_blocks(s);
+        if (getenv("SASS_LISTING")) { /* DEBUG */
+            for (u32 i = 0; i < m->nsegments; i++)
+                fprintf(stderr, "seg %u ops %u-%u lines %u-%u cluster %d copies %u sure %d\n", i, m->segments[i].first, m->segments[i].last,
+                  m->lines[m->segments[i].first], m->lines[m->segments[i].last], (int)s->cluster_of[i], s->copies_of[i], s->sure[i]);
+            struct chunk c = {0};
+            int left = 40;
+            for (u32 at = 0; left-- && time_schedule_next(s, &t->blocks[0].warps[0], &at, &c);) {
+                fprintf(stderr, "chunk to %u of %u, %u steps, taken", at, t->blocks[0].warps[0].n, c.n);
+                for (u32 i = 0; i < s->ntaken; i++) fprintf(stderr, " %u", s->taken[i]);
+                fprintf(stderr, "\n");
+            }
+            free(c.list), free(c.events);
+        }
         ok = fits_traces(s, t);
+        if (getenv("SASS_LISTING")) fprintf(stderr, "lost %g of %g\n", s->lost, s->accesses);
     }
     if (ok) return s;
     time_schedule_close(s);
@@ -356,7 +462,7 @@ void time_schedule_close(struct schedule *s) {
     if (!s) return;
     free(s->steps), free(s->places), free(s->loops), free(s->loop_length), free(s->head), free(s->touched);
     free(s->count), free(s->taken), free(s->cluster_of), free(s->copies_of), free(s->home), free(s->homes);
-    free(s->cluster_block), free(s->stretches), free(s->owners);
+    free(s->cluster_block), free(s->sure), free(s->ptx_loops), free(s->loop_cluster), free(s->most_copies), free(s->stretches), free(s->owners);
     free(s);
 }
 

@@ -3,8 +3,8 @@
  * Theory of operation. The simulator executes PTX; ptxas unrolled its loops, made predicates of its branches, merged, moved and
  * dropped instructions. Each machine instruction names the line of PTX that it was made from, and so the segment (straight-line
  * stretch) of PTX that it belongs to. Machine code is cut into clusters: the instructions of one innermost loop, or those of a
- * function that are in none. A segment belongs to the cluster that has most of its instructions (what is left elsewhere are
- * remainders of unrolled loops and what was hoisted), where each of its instructions stands `copies` times.
+ * function that are in none. A segment belongs to the cluster that has most of its instructions, those of a loop in PTX all to
+ * one (what is left elsewhere are remainders of unrolled loops and what was hoisted); there each instruction stands `copies` times.
  *
  * A warp's stream of segments is played cluster by cluster: as many segments as one pass through the cluster covers are taken off
  * the stream (none more often than it has copies), then the basic blocks of the cluster are issued of which a segment was taken, in
@@ -45,7 +45,11 @@ struct schedule {
     u32 nclusters, *cluster_block; /* [nclusters]: its first block */
     struct stretch *stretches;
     u32 nstretches, *owners;
+    u32 *ptx_loops, nptx_loops;  /* [segments]: the innermost loop in PTX, from 1; 0 = none */
+    u32 *loop_cluster;           /* [nptx_loops + 1]: that has most of its instructions */
     u32 *cluster_of, *copies_of; /* [segments] */
+    bool *sure;                  /* [segments]: the number of copies is counted, not taken from the cluster's others */
+    u32 *most_copies;            /* [nclusters]: of a segment that is sure of it */
     struct home *home;           /* [ops] */
     u32 *homes, nhomes, home_capacity;
     /* of the chunk at hand */

@@ -22,6 +22,7 @@ static void take_access(struct schedule *s, struct chunk *c, u32 segment, const 
     u32 op = trace_low(word), entries = trace_entries(word);
     const struct home *h = &s->home[op];
     bool global = trace_space(word) == SPACE_GLOBAL;
+    if (s->m->mems[s->m->ops[op].aux].merge == MERGED_AWAY) return; /* the one that stands for it has its passes */
     s->accesses += global ? entries : 0;
     if (!h->n) {
         s->lost += global && trace_verb(word) != MEM_LOAD ? entries : 0;
@@ -70,15 +71,17 @@ static u32 take_segments(struct schedule *s, struct chunk *c, const struct trace
 
 /* ---- issuing what they cover ---- */
 
-/* The part of the block's copies that were executed. */
+/* The part of the block's copies that were executed; segments that are sure of their number tell. */
 static double part_of(const struct schedule *s, const struct stretch *b) {
-    double most = 0;
+    double most[2] = {0};
+    bool sure = false;
     for (u32 i = 0; i < b->nowners; i++) {
         u32 segment = s->owners[b->owner + i];
         double part = (double)s->count[segment] / s->copies_of[segment];
-        if (part > most) most = part;
+        sure |= s->sure[segment];
+        if (part > most[s->sure[segment]]) most[s->sure[segment]] = part;
     }
-    return most;
+    return most[sure];
 }
 
 static void issue(struct schedule *s, struct chunk *c, u32 insn) {
