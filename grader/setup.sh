@@ -1,7 +1,8 @@
 #!/bin/sh
 # setup.sh BUILD [check]: installs what this machine lacks, and says what it installs. The list is packages.txt beside this file.
 # Debian packages come through apt (as root or with sudo); nvcc from PATH or /usr/local/cuda, else NVIDIA's compiler
-# wheels from PyPI into BUILD/toolkit, for which no root is needed. BUILD/cuda then points to the toolkit.
+# wheels from PyPI into BUILD/toolkit, for which no root is needed. BUILD/cuda then points to the toolkit, and BUILD/nvdisasm to the
+# disassembler, the toolkit's or that of a wheel. Where none is to be had the time model does without machine code.
 set -eu
 build=$1
 list=$(dirname "$0")/packages.txt
@@ -35,9 +36,8 @@ fetch_toolkit() {
     install $(sed -n 's/^nvcc: //p' "$list")
     echo "setup: no nvcc here; fetching NVIDIA's compiler wheels into $build/toolkit:"
     sed -n 's/^wheel: /    /p' "$list"
-    rm -rf "$build/toolkit" "$build/toolkit.new"
-    if ! { python3 -m venv "$build/toolkit.new" && sed -n 's/^wheel: //p' "$list" | "$build/toolkit.new/bin/python" -m pip install \
-        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin; } >"$build/pip.log" 2>&1; then
+    rm -rf "$build/toolkit"
+    if ! unpack_wheels "$build/toolkit.new" wheel >"$build/pip.log" 2>&1; then
         cat "$build/pip.log" >&2
         rm -rf "$build/toolkit.new"
         fail "could not fetch the compiler; or install the CUDA Toolkit and put nvcc on PATH"
@@ -45,6 +45,27 @@ fetch_toolkit() {
     mkdir "$build/toolkit"
     mv "$build"/toolkit.new/lib/python3*/site-packages/nvidia/cu13 "$build/toolkit/cuda"
     rm -rf "$build/toolkit.new"
+}
+
+# unpack_wheels FOLDER MARK: the wheels so marked in the list, below FOLDER as python lays them out. Fails, with the reason in pip.log.
+unpack_wheels() {
+    rm -rf "$1"
+    python3 -m venv "$1" && sed -n "s/^$2: //p" "$list" | "$1/bin/python" -m pip install \
+        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin
+}
+
+# fetch_disassembler: into BUILD/disassembler; a folder that is not there says that it could not be.
+fetch_disassembler() {
+    # shellcheck disable=SC2046
+    (install $(sed -n 's/^nvcc: //p' "$list")) || return 1
+    echo "setup: no nvdisasm here; fetching NVIDIA's wheel into $build/disassembler:"
+    sed -n 's/^disassembler: /    /p' "$list"
+    unpack_wheels "$build/disassembler.new" disassembler >"$build/pip.log" 2>&1 || { rm -rf "$build/disassembler.new"; return 1; }
+    rm -rf "$build/disassembler"
+    mkdir "$build/disassembler"
+    mv "$build"/disassembler.new/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm "$build/disassembler/nvdisasm" || return 1
+    chmod +x "$build/disassembler/nvdisasm"
+    rm -rf "$build/disassembler.new"
 }
 
 # What only `make check` and `make format` use: done without where it is not to be had, and they say so.
@@ -71,3 +92,16 @@ rm -f "$build/cuda"
 ln -s "$toolkit" "$build/cuda"
 version=$("$toolkit/bin/nvcc" --version | sed -n 's/.*release \([^,]*\),.*/\1/p') || fail "$toolkit/bin/nvcc does not run"
 echo "setup: nvcc $version in $toolkit"
+
+disassembler=$toolkit/bin/nvdisasm
+if [ ! -x "$disassembler" ]; then
+    [ -x "$build/disassembler/nvdisasm" ] || fetch_disassembler || true
+    disassembler=$(cd "$build" && pwd)/disassembler/nvdisasm
+fi
+rm -f "$build/nvdisasm"
+if [ -x "$disassembler" ] && said=$("$disassembler" --version | sed -n 's/.*, V//p') && [ -n "$said" ]; then
+    ln -s "$disassembler" "$build/nvdisasm"
+    echo "setup: nvdisasm $said in $disassembler"
+else
+    echo "setup: no nvdisasm, so modelled times come from PTX; make setup tries again"
+fi

@@ -1,5 +1,8 @@
 /* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
  * server in this process, serves it, and ends as the program ended. */
+#include "common/buf.h"
+#include "common/file.h"
+#include "grader/sim/sass/sass.h"
 #include "grader/simgpu/simgpu.h"
 
 #include <errno.h>
@@ -17,9 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { LISTING_LIMIT = 64 << 20 };
+
 struct run_options {
     enum counter_format counters;
-    const char *counters_file, *device;
+    const char *counters_file, *device, *listing;
     unsigned workers;
     bool sanitize, hostile_schedule, leaks, time, ptx_counters;
     double timeout;
@@ -33,6 +38,8 @@ struct run {
     struct counter_log *counters;
     struct report_log *reports;
     const char *program;
+    struct sass_insn *code; /* of --machine-code */
+    uint32_t ncode;
     pid_t pid;                /* of the program */
     bool connected, stranger; /* a process asked for a device; one that was built with another version */
     _Atomic bool over, ended; /* it took more memory than it may; it is over */
@@ -42,6 +49,7 @@ static const char usage[] =
     "usage: simgpu run [options] PROGRAM ARGS...\n"
     "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
     "  --time                  the modelled time of each kernel, and what limits it\n"
+    "  --machine-code FILE     with --time: what nvdisasm lists of the program's one CUDA file (docs/time-model.md)\n"
     "  --counters text|json    count what each kernel does, by source line\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
@@ -64,6 +72,7 @@ static bool parse_number(const char *text, double low, double high, double *out)
 static bool set_option(struct run_options *o, const char *name, const char *value, struct err *e) {
     double number;
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
+    if (!strcmp(name, "--machine-code")) return o->listing = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
         o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
@@ -196,6 +205,13 @@ static int end_like(int status) {
     return 128 + number;
 }
 
+static bool found(void *user, const char *kernel, const struct backend_kernel *k) {
+    const struct run *run = user;
+    (void)kernel;
+    if (run->code) sim_set_machine_code(k->handle, run->code, run->ncode);
+    return true;
+}
+
 static struct server *open_device(void *user, int connection) {
     struct run *run = user;
     run->connected = true;
@@ -211,7 +227,7 @@ static struct server *open_device(void *user, int connection) {
         .instruction_budget = o->budget,
     };
     struct server_options options = {
-        .user = run, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
+        .user = run, .found = found, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
     if (b) backend_sim_set_timing(b, o->time);
     struct server *s = b ? server_open(b, &options, &e) : NULL;
@@ -314,6 +330,15 @@ static bool open_counters(struct run *run, FILE **out, struct err *e) {
     return true;
 }
 
+static bool open_listing(struct run *run, struct err *e) {
+    struct buf text = {0};
+    const char *path = run->options->listing;
+    bool ok = !path || (file_read(path, LISTING_LIMIT, &text, e) &&
+                        sass_parse(buf_str(&text), text.size, &run->code, &run->ncode, e));
+    buf_free(&text);
+    return ok;
+}
+
 static bool write_counters(struct run *run, FILE *out, struct err *e) {
     if (!run->counters) return true;
     counter_log_end(run->counters, out);
@@ -331,12 +356,14 @@ int simgpu_run(int argc, char **argv) {
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
     if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
+    if (!open_listing(&run, &e)) return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     run.reports = report_log_new();
     run.program = argv[program];
     int status = serve_program(&run, argv + program, &e);
     report_log_end(run.reports);
     if (!write_counters(&run, out, &e) || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    free(run.code);
     if (!run.connected) say_foreign(run.program);
     return run.stranger || run.over ? 3 : end_like(status);
 }

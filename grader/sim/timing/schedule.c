@@ -2,7 +2,6 @@
 #include "grader/sim/timing/schedule.h"
 #include "common/grow.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -417,15 +416,6 @@ static bool fits_traces(struct schedule *s, const struct sim_trace *t) {
 }
 
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d, const struct sim_trace *t) {
-    if (getenv("SASS_LISTING")) { /* DEBUG */
-        FILE *f = fopen(getenv("SASS_LISTING"), "r");
-        static char text[1 << 24];
-        size_t k = fread(text, 1, sizeof text, f);
-        struct sass_insn *c; struct err e = {0}; u32 n = 0;
-        if (!sass_parse(text, k, &c, &n, &e)) fprintf(stderr, "%s\n", e.text);
-        fclose(f);
-        ((struct sim_module *)m)->machine_code = c, ((struct sim_module *)m)->nmachine_code = n;
-    }
     if (!m->nmachine_code || !m->nsegments) return NULL;
     struct schedule *s = xcalloc(1, sizeof *s);
     *s = (struct schedule){.m = m, .d = d, .code = m->machine_code, .n = m->nmachine_code};
@@ -437,21 +427,7 @@ struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu
         s->cluster_block = xcalloc(s->nclusters, sizeof *s->cluster_block);
         memset(s->cluster_block, 0xff, s->nclusters * sizeof *s->cluster_block);
         cut_blocks(s);
-        if (getenv("SASS_LISTING")) { /* DEBUG */
-            for (u32 i = 0; i < m->nsegments; i++)
-                fprintf(stderr, "seg %u ops %u-%u lines %u-%u cluster %d copies %u sure %d\n", i, m->segments[i].first, m->segments[i].last,
-                  m->lines[m->segments[i].first], m->lines[m->segments[i].last], (int)s->cluster_of[i], s->copies_of[i], s->sure[i]);
-            struct chunk c = {0};
-            int left = 40;
-            for (u32 at = 0; left-- && time_schedule_next(s, &t->blocks[0].warps[0], &at, &c);) {
-                fprintf(stderr, "chunk to %u of %u, %u steps, taken", at, t->blocks[0].warps[0].n, c.n);
-                for (u32 i = 0; i < s->ntaken; i++) fprintf(stderr, " %u", s->taken[i]);
-                fprintf(stderr, "\n");
-            }
-            free(c.list), free(c.events);
-        }
         ok = fits_traces(s, t);
-        if (getenv("SASS_LISTING")) fprintf(stderr, "lost %g of %g\n", s->lost, s->accesses);
     }
     if (ok) return s;
     time_schedule_close(s);

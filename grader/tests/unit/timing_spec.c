@@ -1,13 +1,33 @@
 /* timing_spec.c — see timing_spec.h. */
 #include "grader/tests/unit/timing_spec.h"
 
+#include "grader/sim/sass/sass.h"
+
 #include <stdarg.h>
+#include <stdlib.h>
 
 void spec_add(struct spec *s, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     buf_vprintf(&s->body, format, ap);
     va_end(ap);
+}
+
+static void begin_listing(struct spec *s) {
+    if (!s->listing.size) buf_puts(&s->listing, "\t.section\t.text.k,\"ax\",@progbits\nk:\n.text.k:\n");
+}
+
+void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release, unsigned wait) {
+    begin_listing(s);
+    uint64_t control = stall | release << 5 | 7 << 8 | wait << 11;
+    buf_printf(&s->listing,
+               "\t//## File \".nv_debug_ptx_txt\", line %u\n        /*0000*/   %s ;   /* 0x0 */\n      /* 0x%016llx */\n", line,
+               text, (unsigned long long)(control << 41));
+}
+
+void spec_label(struct spec *s, const char *label) {
+    begin_listing(s);
+    buf_printf(&s->listing, "%s:\n", label);
 }
 
 static void make_ptx(const struct spec *s, struct buf *ptx) {
@@ -44,6 +64,10 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
                            .params = &params,
                            .param_bytes = 12};
     sim_set_registers(l.kernel, 32, s->spill_bytes);
+    struct sass_insn *code = NULL;
+    uint32_t ncode = 0;
+    if (s->listing.size) ck_assert_msg(sass_parse(s->listing.data, s->listing.size, &code, &ncode, &e), "%s", e.text);
+    sim_set_machine_code(l.kernel, code, ncode);
     struct sim_result r;
     struct time_estimate t;
     struct time_options o = {.without = without, .warm = s->warm};
@@ -52,6 +76,7 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
     sim_result_free(&r);
     sim_close(sim);
     buf_free(&ptx);
+    free(code);
     return t;
 }
 

@@ -17,7 +17,14 @@ struct spec {
     uint64_t bytes; /* of the buffer */
     uint64_t key;   /* of sim_set_sample: which blocks are looked at */
     bool warm;
+    struct buf listing; /* of machine code, by spec_code; empty = none */
 };
+enum { SPEC_LINE = 18 }; /* of the text: where the body begins; behind it come add, setp, bra, ret */
+
+/* A machine instruction of the kernel: the line that it was made from, and how it is issued: clocks to the next one, the barrier that
+ * its result releases (7 = none), a mask of those to wait for. Labels are spec_label's. */
+void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release, unsigned wait);
+void spec_label(struct spec *s, const char *label);
 
 void spec_add(struct spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Chains of FMAs; loads from shared memory and from L1, lanes `stride` bytes apart; one wide load a thread. */

@@ -1,0 +1,197 @@
+/* test_sass.c — machine code: what becomes of a disassembler's listing (grader/sim/sass), and how the time model plays it
+ * (grader/sim/timing/schedule.h). Expected cycles are sums of the clocks that the listing's encodings ask for. */
+#include "grader/sim/sass/sass.h"
+#include "common/file.h"
+#include "grader/tests/unit/timing_spec.h"
+
+#include <stdlib.h>
+
+static struct sass_insn *code;
+static uint32_t n;
+static struct err problem;
+
+static bool parse(const char *text) {
+    free(code);
+    problem = (struct err){0};
+    return sass_parse(text, strlen(text), &code, &n, &problem);
+}
+
+#define CODE "\t.section\t.text.k,\"ax\",@progbits\n"
+#define LINE "\t//## File \".nv_debug_ptx_txt\", line "
+
+/* ---- the listing ---- */
+
+START_TEST(an_instruction_has_its_line_unit_and_control_bits) {
+    /* Control bits as nvdisasm printed them for these two. */
+    ck_assert(parse(CODE "k:\n" LINE "36\n"
+                         "        /*0010*/                   S2R R67, SR_CTAID.X ;                             /* 0x0000000000437919 */\n"
+                         "                                                                                     /* 0x000e2e0000002500 */\n"
+                    LINE "39\n"
+                         "        /*0040*/              @!P1 LEA R67, R67, R2, 0x8 ;                           /* 0x0000000243437211 */\n"
+                         "                                                                                     /* 0x001fc800078e40ff */\n"));
+    ck_assert_uint_eq(n, 2);
+    ck_assert_uint_eq(code[0].line, 36);
+    ck_assert_uint_eq(code[0].unit, SASS_SLOW);
+    ck_assert_uint_eq(code[0].stall, 7);
+    ck_assert_uint_eq(code[0].write, 0);
+    ck_assert_uint_eq(code[0].wait, 0);
+    ck_assert_uint_eq(code[0].flags, SASS_STARTS | SASS_FUNCTION);
+    ck_assert_uint_eq(code[1].line, 39);
+    ck_assert_uint_eq(code[1].unit, SASS_ALU);
+    ck_assert_uint_eq(code[1].stall, 4);
+    ck_assert_uint_eq(code[1].write, SASS_NO_BARRIER);
+    ck_assert_uint_eq(code[1].read, SASS_NO_BARRIER);
+    ck_assert_uint_eq(code[1].wait, 1);
+    ck_assert_uint_eq(code[1].flags, SASS_GUARDED);
+}
+END_TEST
+
+START_TEST(accesses_say_what_they_reach) {
+    ck_assert(parse(CODE "k:\n/*0*/ LDG.E.128 R4, desc[UR8][R4.64] ;\n/*1*/ STS.64 [R2], R4 ;\n/*2*/ ATOMS.CAST.SPIN R7, [R0], R6, R7 ;\n"
+                         "/*3*/ LDL.64 R2, [R1+0x18] ;\n/*4*/ REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5 ;\n/*5*/ LDC R3, c[0x3][R11] ;\n"
+                         "/*6*/ ULDC UR4, c[0x0][0x224] ;\n/*7*/ STL [R1], R2 ;\n"));
+    static const uint8_t want[][3] = {{SASS_LSU, SASS_GLOBAL, SASS_LOAD},    {SASS_LSU, SASS_SHARED, SASS_STORE},
+                                      {SASS_LSU, SASS_SHARED, SASS_ATOMIC},  {SASS_LSU, SASS_LOCAL, SASS_LOAD},
+                                      {SASS_LSU, SASS_GLOBAL, SASS_ATOMIC},  {SASS_LSU, SASS_CONST, SASS_LOAD},
+                                      {SASS_UNIFORM, SASS_NONE, SASS_NOTHING}, {SASS_LSU, SASS_LOCAL, SASS_STORE}};
+    ck_assert_uint_eq(n, 8);
+    for (unsigned i = 0; i < n; i++) {
+        ck_assert_uint_eq(code[i].unit, want[i][0]);
+        ck_assert_uint_eq(code[i].space, want[i][1]);
+        ck_assert_uint_eq(code[i].verb, want[i][2]);
+    }
+    ck_assert_uint_eq(code[3].frame, 0x18 + 8);
+    ck_assert_uint_eq(code[7].frame, 4);
+}
+END_TEST
+
+START_TEST(jumps_find_their_labels_and_padding_goes) {
+    ck_assert(parse(CODE "k:\n/*0*/ MOV R1, R2 ;\n.L_x_4:\n/*1*/ IADD3 R1, R1, 0x1, RZ ;\n/*2*/ @P0 BRA `(.L_x_4) ;\n/*3*/ EXIT ;\n"
+                         ".L_x_9:\n/*4*/ BRA `(.L_x_9);\n/*5*/ NOP ;\n/*6*/ NOP ;\n"
+                         "$__internal_0_$__cuda_sm3x_div:\n/*7*/ RET.REL.NODEC R2 `(k) ;\n"));
+    ck_assert_uint_eq(n, 5);
+    ck_assert_uint_eq(code[1].flags, SASS_STARTS);
+    ck_assert_uint_eq(code[2].target, 1);
+    ck_assert_uint_eq(code[2].flags, SASS_JUMPS | SASS_GUARDED);
+    ck_assert(code[3].flags & SASS_ENDS);
+    ck_assert_uint_eq(code[4].flags & (SASS_OWN | SASS_FUNCTION), SASS_OWN | SASS_FUNCTION);
+}
+END_TEST
+
+START_TEST(what_is_no_listing_is_refused) {
+    ck_assert(!parse(""));
+    ck_assert(!parse("error: no such file\n"));
+    ck_assert(!parse("\t.section\t.debug_line,\"\"\n/*0*/ MOV R1, R2 ;\n"));
+    ck_assert_uint_eq(problem.kind, ERR_INPUT);
+    struct buf many = {0};
+    buf_puts(&many, CODE);
+    for (unsigned i = 0; i <= SASS_MOST; i++) buf_puts(&many, "/*0*/ NOP ;\n");
+    ck_assert(!parse(buf_str(&many)));
+    ck_assert_uint_eq(problem.kind, ERR_LIMIT);
+    buf_free(&many);
+}
+END_TEST
+
+START_TEST(records_out_of_bounds_are_refused) {
+    struct sass_insn good = {.target = SASS_NOWHERE, .write = 7, .read = 7}, bad[6];
+    ck_assert(sass_valid(&good, 1));
+    for (unsigned i = 0; i < 6; i++) bad[i] = good;
+    bad[0].unit = SASS_UNITS, bad[1].write = 6, bad[2].wait = 64, bad[3].stall = 16;
+    bad[4].flags = SASS_JUMPS, bad[4].target = 1, bad[5].verb = 200;
+    for (unsigned i = 0; i < 6; i++) ck_assert_msg(!sass_valid(&bad[i], 1), "record %u", i);
+}
+END_TEST
+
+/* ---- the model ---- */
+
+/* A chain of 64 FMAs, which ptxas unrolled by four: 28 clocks for four rounds. */
+static struct spec unrolled(void) {
+    struct spec s = {.blocks = SMS, .threads = 32, .n = 64};
+    spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f90, %%f91;\n");
+    spec_code(&s, 7, "LDC R1, c[0x0][0x28]", 1, 7, 0);
+    spec_label(&s, ".L_x_0");
+    for (unsigned i = 0; i < 4; i++) spec_code(&s, SPEC_LINE, "FFMA R0, R0, R2, R3", 4, 7, 0);
+    spec_code(&s, SPEC_LINE + 1, "IADD3 R8, R8, 0x4, RZ", 2, 7, 0);
+    spec_code(&s, SPEC_LINE + 2, "ISETP.LT.AND P0, PT, R8, R9, PT", 5, 7, 0);
+    spec_code(&s, SPEC_LINE + 3, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+    spec_code(&s, SPEC_LINE + 4, "EXIT", 5, 7, 0);
+    return s;
+}
+
+START_TEST(unrolled_loops_take_the_clocks_of_their_code) {
+    struct spec s = unrolled();
+    struct time_estimate t = spec_model(&s);
+    ck_assert(t.machine_code);
+    double cycles = spec_cycles(&s);
+    ck_about(cycles, 200 + 16 * 28, 0.05);
+    s.n = 66; /* two rounds are left over: two FMAs and the rest of the loop */
+    ck_about(spec_cycles(&s) - cycles, 8 + 12, 0.01);
+    s.n = 64 + 400;
+    ck_about(spec_cycles(&s) - cycles, 100 * 28, 0.01);
+    buf_free(&s.body), buf_free(&s.listing);
+}
+END_TEST
+
+/* A load whose result the next instruction waits for, by barrier 2. */
+START_TEST(barriers_hold_back_what_waits_for_them) {
+    double cycles[2];
+    for (unsigned waits = 0; waits < 2; waits++) {
+        struct spec s = {.blocks = SMS, .threads = 32, .n = 100, .dynamic_shared = 256};
+        spec_add(&s, "ld.shared.f32 %%f0, [%%r7];\nadd.f32 %%f1, %%f1, %%f0;\n");
+        spec_label(&s, ".L_x_0");
+        spec_code(&s, SPEC_LINE, "LDS R0, [R7]", 2, 2, 0);
+        spec_code(&s, SPEC_LINE + 1, "FADD R1, R1, R0", 4, 7, waits ? 1 << 2 : 0);
+        spec_code(&s, SPEC_LINE + 4, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+        cycles[waits] = spec_cycles(&s);
+        buf_free(&s.body), buf_free(&s.listing);
+    }
+    ck_about(cycles[0], 200 + 100 * 11, 0.03);
+    ck_about(cycles[1], 200 + 100 * (9 + 1 + (double)device_find("h200")->lat_shared), 0.05);
+}
+END_TEST
+
+/* Two accesses to local memory a round that no PTX has: spilled registers, of 100 rounds of 8 warps. */
+START_TEST(spilled_registers_cost_their_accesses) {
+    double cycles[2];
+    for (unsigned spilled = 0; spilled < 2; spilled++) {
+        struct spec s = {.blocks = SMS, .threads = 1024, .n = 100};
+        spec_add(&s, "add.f32 %%f1, %%f1, %%f0;\n");
+        spec_label(&s, ".L_x_0");
+        spec_code(&s, SPEC_LINE, "FADD R1, R1, R0", 1, 7, 0);
+        for (unsigned i = 0; i < 2 && spilled; i++) spec_code(&s, SPEC_LINE, i ? "LDL R4, [R1+0x8]" : "STL [R1+0x8], R4", 1, 7, 0);
+        spec_code(&s, SPEC_LINE + 3, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+        cycles[spilled] = spec_cycles(&s);
+        buf_free(&s.body), buf_free(&s.listing);
+    }
+    ck_assert(cycles[0] < 0.6 * cycles[1]);
+    ck_about(cycles[1], 32 * 100 * 2, 0.1); /* one a clock through L1 */
+}
+END_TEST
+
+START_TEST(code_that_does_not_store_what_was_stored_is_not_played) {
+    struct spec s = {.blocks = SMS, .threads = 32, .n = 10, .bytes = 1 << 20};
+    spec_add(&s, "st.global.f32 [%%d0], %%f0;\n");
+    spec_label(&s, ".L_x_0");
+    spec_code(&s, SPEC_LINE, "FADD R1, R1, R0", 1, 7, 0);
+    spec_code(&s, SPEC_LINE + 3, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+    ck_assert(!spec_model(&s).machine_code);
+    buf_free(&s.body), buf_free(&s.listing);
+}
+END_TEST
+
+UNIT_SUITE(sass) {
+    Suite *s = suite_create("sass");
+    TCase *listing = tcase_create("listing"), *model = tcase_create("model");
+    tcase_add_test(listing, an_instruction_has_its_line_unit_and_control_bits);
+    tcase_add_test(listing, accesses_say_what_they_reach);
+    tcase_add_test(listing, jumps_find_their_labels_and_padding_goes);
+    tcase_add_test(listing, what_is_no_listing_is_refused);
+    tcase_add_test(listing, records_out_of_bounds_are_refused);
+    tcase_add_test(model, unrolled_loops_take_the_clocks_of_their_code);
+    tcase_add_test(model, barriers_hold_back_what_waits_for_them);
+    tcase_add_test(model, spilled_registers_cost_their_accesses);
+    tcase_add_test(model, code_that_does_not_store_what_was_stored_is_not_played);
+    tcase_set_timeout(model, 60);
+    suite_add_tcase(s, listing), suite_add_tcase(s, model);
+    return s;
+}
