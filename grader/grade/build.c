@@ -44,10 +44,10 @@ const struct jail_limits build_limits = {.cpu_seconds = 60,
                                          .processes = 64,
                                          .files = 256};
 
-static bool realpath_of(char path[PATH_MAX], const char *name) {
-    char link[PATH_MAX + 32];
-    snprintf(link, sizeof link, "%s/%s", book_build(), name);
-    return !no_compiler && realpath(link, path);
+bool build_disassembler(char path[PATH_MAX]) {
+    char link[PATH_MAX + 32], ignored[PATH_MAX];
+    snprintf(link, sizeof link, "%s/nvdisasm", book_build());
+    return !no_compiler && realpath(link, path ? path : ignored);
 }
 
 bool build_toolbox(struct toolbox *t, struct err *e) {
@@ -59,7 +59,7 @@ bool build_toolbox(struct toolbox *t, struct err *e) {
     const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->n);
     memcpy(t->binds, system, t->n * sizeof *system);
     if (t->compiler) t->binds[t->n++] = (struct jail_bind){t->cuda, "/cuda", false};
-    if (realpath_of(t->disassembler, "nvdisasm")) t->binds[t->n++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
+    if (build_disassembler(t->disassembler)) t->binds[t->n++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
     t->binds[t->n++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
     return true;
 }
@@ -75,14 +75,6 @@ static void add_tool(struct hash *h, const char *folder, const char *name) {
     if (stat(path, &st) < 0) st.st_size = -1;
     int64_t id[3] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
     hash_add(h, id, sizeof id);
-}
-
-bool build_add_disassembler(struct hash *h) {
-    char path[PATH_MAX];
-    bool there = realpath_of(path, "nvdisasm");
-    hash_text(h, there ? "disassembled" : "not disassembled");
-    if (there) add_tool(h, path, "");
-    return there;
 }
 
 /* `tools`: which ones compile it counts too. */

@@ -37,9 +37,10 @@ const char *grade_build(void) {
     return id;
 }
 
-static void ask_nvcc(char *out, size_t size) {
+/* ", V13.0.88" in what a tool of NVIDIA's says of itself. */
+static void ask_version(const char *tool, char *out, size_t size) {
     char command[PATH_MAX + 64], line[512];
-    snprintf(command, sizeof command, "'%s/cuda/bin/nvcc' --version 2>/dev/null", book_build());
+    snprintf(command, sizeof command, "'%s/%s' --version 2>/dev/null", book_build(), tool);
     FILE *f = popen(command, "r");
     while (f && fgets(line, sizeof line, f)) {
         const char *at = strstr(line, ", V");
@@ -49,9 +50,12 @@ static void ask_nvcc(char *out, size_t size) {
 }
 
 const char *grade_nvcc(void) {
-    static char version[64];
-    if (!version[0]) ask_nvcc(version, sizeof version);
-    if (!version[0]) strcpy(version, "none");
+    static char version[128];
+    char compiler[32] = "", disassembler[32] = "";
+    if (version[0]) return version;
+    ask_version("cuda/bin/nvcc", compiler, sizeof compiler);
+    if (compiler[0]) ask_version("nvdisasm", disassembler, sizeof disassembler);
+    snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none", disassembler[0] ? ", nvdisasm " : "", disassembler);
     return version;
 }
 

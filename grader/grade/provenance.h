@@ -8,7 +8,7 @@
 
 /* Digest of the programs that grade: equal programs give equal results, wherever they lie. */
 const char *grade_build(void);
-/* "13.0.88", or "none". */
+/* "13.0.88, nvdisasm 13.5.37": modelled times, and so points, depend on both; "13.0.88" without a disassembler, "none" without nvcc. */
 const char *grade_nvcc(void);
 /* Was the book verified with this compiler? `with` is set to those it was, for a message. */
 bool grade_nvcc_verified(const char **with);

@@ -65,7 +65,8 @@ static void launch(struct ptxas_job *p, unsigned arch) {
     buf_free(&ptx);
 }
 
-/* In the cache: how it ended (A, R), the number of bytes of text, a line's end; text; records of the machine code. */
+/* In the cache: how it ended, the number of bytes of text, a line's end; text; records of the machine code. It ended with A: accepted,
+ * nobody looked for machine code; N: it was looked for, and what there is, is here; R: refused. */
 static bool remembered(struct ptxas_job *p) {
     struct buf entry = {0};
     char end;
@@ -75,6 +76,9 @@ static bool remembered(struct ptxas_job *p) {
                  text <= entry.size && (size_t)head + 1 + text <= entry.size;
     if (known) {
         p->refused = end == 'R';
+        known = end != 'A' || !p->disassembles;
+    }
+    if (known) {
         buf_add(&p->text, entry.data + head + 1, text);
         buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
     }
@@ -84,7 +88,7 @@ static bool remembered(struct ptxas_job *p) {
 
 static void remember(const struct ptxas_job *p) {
     struct buf entry = {0};
-    buf_printf(&entry, "%c%zu\n", p->refused ? 'R' : 'A', p->text.size);
+    buf_printf(&entry, "%c%zu\n", p->refused ? 'R' : p->disassembles ? 'N' : 'A', p->text.size);
     buf_add(&entry, p->text.data, p->text.size);
     buf_add(&entry, p->code.data, p->code.size);
     cache_put("ptxas", p->key, entry.data, entry.size);
@@ -96,8 +100,8 @@ struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     struct hash h;
     p->arch = arch < 75 ? 75 : arch; /* the oldest that the toolkit knows */
     hash_start(&h);
-    hash_text(&h, "ptxas 4");
-    p->disassembles = build_add_disassembler(&h);
+    hash_text(&h, "ptxas 5");
+    p->disassembles = build_disassembler(NULL);
     hash_text(&h, b->key);
     hash_add(&h, &p->arch, sizeof p->arch);
     hash_hex(&h, p->key);

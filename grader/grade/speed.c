@@ -10,6 +10,7 @@
 #include "grader/grade/cache.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/speed_gpu.h"
+#include "grader/grade/toolbox.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static bool measure(struct grading *g, const struct build *b, struct times *t) {
 static void time_key(const struct grading *g, const struct build *b, char key[HASH_HEX]) {
     struct hash h;
     hash_start(&h);
-    hash_text(&h, "times 1");
+    hash_text(&h, "times 2");
+    hash_text(&h, build_disassembler(NULL) ? "machine code" : "PTX");
     cache_add_grader(&h);
     hash_text(&h, book_id(g->ex));
     hash_text(&h, g->o->device->name);
@@ -117,6 +119,14 @@ static const char *bound_by(struct arena *a, const struct tally *own) {
     return kept;
 }
 
+static const char *note(bool timed, bool from_ptx) {
+    static const char *const notes[2][2] = {
+        {"at the size that is counted: the timed size takes the simulator too long",
+         "at the size that is counted: the timed size takes the simulator too long; modelled from PTX, without the machine code"},
+        {"", "modelled from PTX, without the machine code: `make setup` says whether there is an nvdisasm"}};
+    return notes[timed][from_ptx];
+}
+
 static void fill_in(struct grading *g, const struct tally *own, const struct times *solution, const struct times *base,
                     bool timed) {
     struct speed_result *s = &g->r->speed;
@@ -138,7 +148,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     } else if (s->valid && g->implausible[0]) {
         s->valid = false;
         s->note = "faster than the device can be: does the entry do all of its work at this size?";
-    } else s->note = timed ? "" : "at the size that is counted: the timed size takes the simulator too long";
+    } else s->note = note(timed, own->from_ptx);
     s->bound_by = bound_by(&g->r->arena, own);
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);

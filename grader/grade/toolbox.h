@@ -14,7 +14,7 @@ struct toolbox {
     char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
 };
 bool build_toolbox(struct toolbox *t, struct err *e);
-/* Adds which disassembler there is to a key; false: none. */
-bool build_add_disassembler(struct hash *h);
+/* Where NVIDIA's disassembler is; `path` may be NULL. False: there is none. */
+bool build_disassembler(char path[PATH_MAX]);
 extern const char *const build_environment[];
 extern const struct jail_limits build_limits;

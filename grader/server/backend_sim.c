@@ -14,6 +14,7 @@ struct backend_sim {
     struct sim_options options;
     bool timing;
     bool launched; /* since the reset */
+    bool cold;     /* every launch finds the caches full of what it does not want */
 };
 
 struct sim *backend_sim(struct backend *b) {
@@ -24,6 +25,7 @@ void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
     ((struct backend_sim *)b)->options.instruction_budget = budget;
 }
 
+void backend_sim_set_cold(struct backend *b, bool on) { ((struct backend_sim *)b)->cold = on; }
 void backend_sim_set_timing(struct backend *b, bool on) { ((struct backend_sim *)b)->timing = on; }
 
 static void sim_backend_close(struct backend *b) {
@@ -187,7 +189,7 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     uint64_t warps = ((uint64_t)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
     struct backend_sim *own = (struct backend_sim *)b;
     /* A launch behind another finds in L2 what that one left there. */
-    struct time_options o = {.whole = warps <= sample || !sample, .warm = own->launched};
+    struct time_options o = {.whole = warps <= sample || !sample, .warm = own->launched && !own->cold};
     own->launched = true;
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);

@@ -60,7 +60,7 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     double behind = t->launches ? launch_overlap * d->launch_seconds : 0;
     if (behind > e.low / 2) behind = e.low / 2;
     t->seconds += e.seconds - behind, t->low += e.low - behind, t->high += e.high - behind;
-    t->waits |= e.waits;
+    t->waits |= e.waits, t->from_ptx |= !e.machine_code;
     if (e.seconds <= t->longest) return;
     t->longest = e.seconds;
     time_bound_text(&e, t->bound_by, sizeof t->bound_by);

@@ -28,6 +28,7 @@ struct tally {
     enum sim_fault fault;
     double occupancy;          /* lowest of the launches */
     double seconds, low, high; /* modelled, summed */
+    bool from_ptx;             /* the time of a launch, since its machine code was not at hand or did not fit */
     bool waits;                /* blocks of a launch wait for each other: not modelled */
     double longest;            /* seconds of the longest launch, which names what limits */
     char bound_by[192];        /* "DRAM bandwidth, 87 % (next: …)", of the longest launch */

@@ -21,7 +21,7 @@ struct wire_report {
     char text[sizeof(((struct sim_report *)0)->text)];
 };
 struct wire {
-    uint32_t launches, nreports, fault, nlines, waits, pad;
+    uint32_t launches, nreports, fault, nlines, waits, from_ptx;
     double blocks, threads, shared_bytes, registers, spill_bytes, occupancy, seconds, low, high, longest;
     char bound_by[192], longest_kernel[64];
     struct wire_report reports[TALLY_REPORTS];
@@ -51,6 +51,7 @@ size_t tally_pack(const struct tally *t, void *box) {
                        .nreports = t->nreports,
                        .fault = t->fault,
                        .waits = t->waits,
+                       .from_ptx = t->from_ptx,
                        .blocks = t->blocks,
                        .threads = t->threads,
                        .shared_bytes = t->shared_bytes,
@@ -101,6 +102,7 @@ bool tally_unpack(struct tally *t, const void *box, size_t size) {
                         .nreports = w->nreports,
                         .fault = (enum sim_fault)w->fault,
                         .waits = w->waits != 0,
+                        .from_ptx = w->from_ptx != 0,
                         .blocks = w->blocks,
                         .threads = w->threads,
                         .shared_bytes = w->shared_bytes,

@@ -26,7 +26,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *listing;
     unsigned workers;
-    bool sanitize, hostile_schedule, leaks, time, ptx_counters;
+    bool sanitize, hostile_schedule, leaks, time, cold, ptx_counters;
     double timeout;
     uint64_t memory, budget;
 };
@@ -50,6 +50,7 @@ static const char usage[] =
     "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
     "  --time                  the modelled time of each kernel, and what limits it\n"
     "  --machine-code FILE     with --time: what nvdisasm lists of the program's one CUDA file (docs/time-model.md)\n"
+    "  --cold-caches           with --time: no launch finds in L2 what those before it left there\n"
     "  --counters text|json    count what each kernel does, by source line\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
@@ -110,6 +111,7 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (!strcmp(argv[i], "--")) return i + 1;
         if (!strcmp(argv[i], "--time")) o->time = true;
+        else if (!strcmp(argv[i], "--cold-caches")) o->cold = true;
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
@@ -229,7 +231,7 @@ static struct server *open_device(void *user, int connection) {
     struct server_options options = {
         .user = run, .found = found, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
-    if (b) backend_sim_set_timing(b, o->time);
+    if (b) backend_sim_set_timing(b, o->time), backend_sim_set_cold(b, o->cold);
     struct server *s = b ? server_open(b, &options, &e) : NULL;
     if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
     return s;

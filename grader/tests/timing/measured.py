@@ -2,7 +2,9 @@
 """measured.py REPORT.json [DEVICE]: holds the time model against times that `make gpu-report` measured.
 
 Every version of every exercise is modelled anew, for DEVICE (h100); what the report itself says of the model is what the model
-was at that time, and stands beside it as "before". Nothing of these times was used to fit the model: fit.py has what was.
+was at that time, and stands beside it as "before". The model is fitted on fit.py's launches, not on these; but for two constants
+(docs/time-model.md says which), which were lowered after a look at these times. Whether machine code or PTX is modelled follows from
+whether build/nvdisasm is there.
 --json FILE keeps the modelled times; --rows prints every version."""
 import concurrent.futures, glob, json, os, subprocess, sys
 

@@ -2,7 +2,7 @@
 // are in micro-*.tsv beside this file (see fit.py).
 //
 //   nvcc -O3 -arch=sm_90 micro.cu -o micro; ./micro [REPEATS] >micro-NAME.tsv      a line a case: name, microseconds
-//   simgpu nvcc micro.cu -o micro; simgpu run --time ./micro 0                     the same launches once, without flushing
+//   simgpu nvcc micro.cu -o micro; simgpu run --time --cold-caches ./micro 0       the same launches once
 //
 // Each launch waits behind a fill of more than any L2 holds, so that its caches are cold and its queue is held back, as when the
 // grader measures.
