@@ -11,9 +11,12 @@
 
 enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 
-/* Line numbers, and so a listing, where there is a disassembler; what it fails on, is done without. */
-static const char with_listing[] =
-    "/cuda/bin/ptxas \"$1\" -lineinfo -v k.ptx -o k.cubin || exit 1; /nvdisasm -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
+/* Where there is a disassembler: ptxas with line numbers, then a listing. What the disassembler fails on, or takes long over, is done
+ * without. Paths are arguments: the jail translates them. */
+static const char with_listing[] = "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
+                                   "ulimit -t 15; ulimit -f 65536\n"
+                                   "\"$3\" -ndf -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
+enum { KILLED = 128 /* a shell's exit status of what a signal ended */ };
 
 struct ptxas_job {
     struct jail *jail; /* NULL: `text` came from the cache */
@@ -39,7 +42,7 @@ static void launch(struct ptxas_job *p, unsigned arch) {
     char option[32];
     snprintf(option, sizeof option, "-arch=sm_%u", arch);
     const char *plain[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
-    const char *both[] = {"/bin/sh", "-c", with_listing, "sh", option, NULL};
+    const char *both[] = {"/bin/sh", "-c", with_listing, "sh", "/cuda/bin/ptxas", option, "/nvdisasm", NULL};
     struct toolbox t;
     struct err e = {0};
     bool ok = build_toolbox(&t, &e) && t.compiler;
@@ -127,11 +130,12 @@ static void take(struct ptxas_job *p) {
     jail_wait(p->jail, BUILD_SECONDS, &r);
     p->jail = NULL;
     buf_clear(&p->text);
-    p->refused = r.end == JAIL_EXITED && r.code != 0;
+    bool ended = r.end == JAIL_EXITED && r.code < KILLED;
+    p->refused = ended && r.code != 0;
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
     if (r.has_taken[0]) take_listing(p, &r.taken[0]);
     if (r.end == JAIL_BROKEN) snprintf(p->why, sizeof p->why, "%s", r.why);
-    else if (r.end != JAIL_EXITED) { /* a limit: this device code is too much for ptxas */ p->refused = true;
+    else if (!ended) { /* a limit: this device code is too much for ptxas */ p->refused = true;
         buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
     } else remember(p);
     jail_result_free(&r);
