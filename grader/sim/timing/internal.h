@@ -85,7 +85,7 @@ struct schedule;
 /* NULL: there is no machine code, or it does not fit what was traced. */
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d, const struct sim_trace *t);
 void time_schedule_close(struct schedule *s);
-u32 time_schedule_frame(const struct schedule *s); /* bytes of local memory that it reaches */
+u32 time_schedule_frame(const struct schedule *s); /* bytes of local memory that what was traced reaches */
 /* The next stretch of the stream; *at moves behind it. False: there is none; a chunk may be empty. */
 bool time_schedule_next(struct schedule *s, const struct trace_warp *w, u32 *at, struct chunk *out);
 

@@ -20,6 +20,8 @@ static const double dispatch_cycles = 1.2;
 /* A warp's arrival at a barrier takes the unit two cycles; from the last one to when all go on. H100: 256 barriers in a row of 16
  * warps, 57 cycles each; of 64 in four blocks, 138; of one warp, 30. */
 static const double arrival_cycles = 2.1, barrier_latency = 20;
+/* The same where machine code is played, whose clocks before and after the barrier are most of that. */
+static const double played_barrier_latency = 2;
 /* Until a load or store has read its operands, where machine code says who waits for that. An assumption. */
 static const double read_cycles = 10;
 
@@ -283,7 +285,7 @@ static void release(struct machine *m, u32 slot) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         if (!w->parked) continue;
         w->parked = false;
-        double go = off(m, TERM_BIT(LATENCY)) ? t : t + barrier_latency;
+        double go = off(m, TERM_BIT(LATENCY)) ? t : t + (m->in->schedule ? played_barrier_latency : barrier_latency);
         m->stalls[STALL_BARRIER] += go - w->issued;
         w->issued = go;
     }

@@ -399,10 +399,7 @@ static void make_tables(struct schedule *s) {
     s->sure = xcalloc(m->nsegments + 1ul, sizeof *s->sure);
     s->home = xcalloc(m->nops + 1ul, sizeof *s->home);
     memset(s->cluster_of, 0xff, m->nsegments * sizeof *s->cluster_of);
-    for (u32 i = 0; i < s->n; i++) {
-        make_step(s, &s->code[i], &s->steps[i]);
-        if (s->code[i].frame > s->frame) s->frame = s->code[i].frame;
-    }
+    for (u32 i = 0; i < s->n; i++) make_step(s, &s->code[i], &s->steps[i]);
 }
 
 /* What the streams ask for is what the machine code does: all but a few accesses have an instruction. */

@@ -37,7 +37,7 @@ struct schedule {
     const struct sim_module *m;
     const struct gpu_device *d;
     const struct sass_insn *code;
-    u32 n, frame;
+    u32 n, frame; /* frame: of local memory, as far as what was played reaches */
     struct step *steps;    /* [n] */
     struct place *places;  /* [n] */
     u32 *loops, nloops;    /* [n]: the innermost loop, from 1; 0 = none */

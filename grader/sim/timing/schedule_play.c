@@ -86,6 +86,7 @@ static double part_of(const struct schedule *s, const struct stretch *b) {
 
 static void issue(struct schedule *s, struct chunk *c, u32 insn) {
     push(c, &s->steps[insn], s->head[insn]);
+    if (s->code[insn].frame > s->frame) s->frame = s->code[insn].frame;
     s->head[insn] = 0;
 }
 
