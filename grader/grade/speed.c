@@ -123,7 +123,7 @@ static const char *note(bool timed, bool from_ptx) {
     static const char *const notes[2][2] = {
         {"at the size that is counted: the timed size takes the simulator too long",
          "at the size that is counted: the timed size takes the simulator too long; modelled from PTX, without the machine code"},
-        {"", "modelled from PTX, without the machine code: `make setup` says whether there is an nvdisasm"}};
+        {"", "modelled from PTX, without the machine code; docs/time-model.md says when"}};
     return notes[timed][from_ptx];
 }
 

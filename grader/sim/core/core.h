@@ -143,6 +143,7 @@ struct mem_memo {
     u32 lanes, packed, wavefronts, min_wavefronts, max; /* packed: sectors if perfectly packed */
     u8 valid, shape;                                    /* SHAPE_… */
     u8 cost;  /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
+    u8 store; /* lanes that want the same share a wavefront of loads only */
     u8 nruns; /* 0 = not looked at yet; see pattern_runs */
     struct {
         s32 at;

@@ -17,6 +17,12 @@ enum { TURN = 20000, SMALL_LAUNCH = 128 /* warps: not worth a second thread */ }
 
 /* ---- workers ---- */
 
+/* A generic access has one for each memory that it may reach. */
+static void open_memos(struct mem_memo *m, const struct mem_desc *d) {
+    m->cost = d->merge > MERGED_AWAY ? (u8)d->merge : 0;
+    for (u32 i = 0; i < (d->space == SPACE_GENERIC ? 3 : 1) && d->verb == MEM_STORE; i++) m[i].store = true;
+}
+
 static void worker_open(struct worker *k, struct launch *l, u32 index) {
     const struct sim_module *m = l->module;
     *k = (struct worker){.launch = l, .index = index, .contexts_capacity = 16, .fault_block = UINT64_MAX};
@@ -30,8 +36,7 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     k->stats = xcalloc(m->nstats, sizeof *k->stats);
     k->memos = xcalloc(m->nstats, sizeof *k->memos);
     for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
-    for (u32 i = 0; i < m->nmems; i++)
-        k->memos[m->mems[i].stat].cost = m->mems[i].merge > MERGED_AWAY ? (u8)m->mems[i].merge : 0;
+    for (u32 i = 0; i < m->nmems; i++) open_memos(&k->memos[m->mems[i].stat], &m->mems[i]);
     for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;
     k->x = (struct exec){.worker = k,
                          .mems = m->mems,

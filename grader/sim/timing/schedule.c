@@ -413,7 +413,7 @@ static bool fits_traces(struct schedule *s, const struct sim_trace *t) {
 }
 
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d, const struct sim_trace *t) {
-    if (!m->nmachine_code || !m->nsegments) return NULL;
+    if (!m->nmachine_code || !m->nsegments || d->cc_major < 7) return NULL; /* ptxas makes none for older ones */
     struct schedule *s = xcalloc(1, sizeof *s);
     *s = (struct schedule){.m = m, .d = d, .code = m->machine_code, .n = m->nmachine_code};
     make_tables(s);
