@@ -89,7 +89,8 @@ static bool take_code(struct device *d, uint32_t n, int fd, struct control_reply
     if (n > SASS_MOST) return refuse(p, "too much machine code");
     d->code = xcalloc(n + 1ul, sizeof *d->code);
     d->ncode = n;
-    return (read_all(fd, d->code, n * sizeof *d->code) && sass_valid(d->code, n)) || refuse(p, "machine code that is none");
+    return (read_all(fd, d->code, n * sizeof *d->code) && sass_valid(d->code, n)) ||
+           refuse(p, "machine code that is none");
 }
 
 static bool open_backend(struct device *d, const struct control_open *o, struct err *e) {

@@ -55,7 +55,8 @@ const char *grade_nvcc(void) {
     if (version[0]) return version;
     ask_version("cuda/bin/nvcc", compiler, sizeof compiler);
     if (compiler[0]) ask_version("nvdisasm", disassembler, sizeof disassembler);
-    snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none", disassembler[0] ? ", nvdisasm " : "", disassembler);
+    snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none", disassembler[0] ? ", nvdisasm " : "",
+             disassembler);
     return version;
 }
 

@@ -153,7 +153,8 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     int fd = kernels_file(known, &e);
     if (fd < 0) return session_tell(out, V_IE, "%s", e.text);
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
-    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n, o->code = known->ncode, o->images = 1, o->client = 1;
+    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n, o->code = known->ncode, o->images = 1,
+    o->client = 1;
     if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
     if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     memcpy(o->image[0], s->build->image, HASH_HEX);

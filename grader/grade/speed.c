@@ -122,7 +122,8 @@ static const char *bound_by(struct arena *a, const struct tally *own) {
 static const char *note(bool timed, bool from_ptx) {
     static const char *const notes[2][2] = {
         {"at the size that is counted: the timed size takes the simulator too long",
-         "at the size that is counted: the timed size takes the simulator too long; modelled from PTX, without the machine code"},
+         "at the size that is counted: the timed size takes the simulator too long; modelled from PTX, without the "
+         "machine code"},
         {"", "modelled from PTX, without the machine code; docs/time-model.md says when"}};
     return notes[timed][from_ptx];
 }

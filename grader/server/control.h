@@ -44,10 +44,10 @@ struct control_kernel {
 };
 
 struct control_open {
-    char device[32];                                     /* of the table; "gpu" = a real one */
+    char device[32];                                /* of the table; "gpu" = a real one */
     uint32_t gpu, workers, kernels, images, client; /* client: there is one */
     uint32_t code;                                  /* records of machine code, in the file behind the kernels */
-    uint64_t pool_bytes;                                 /* GPU */
+    uint64_t pool_bytes;                            /* GPU */
     char image[4][HASH_HEX + 7];
 };
 

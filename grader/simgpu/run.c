@@ -228,8 +228,12 @@ static struct server *open_device(void *user, int connection) {
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
-    struct server_options options = {
-        .user = run, .found = found, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
+    struct server_options options = {.user = run,
+                                     .found = found,
+                                     .launched = launched,
+                                     .undefined = undefined,
+                                     .note = note,
+                                     .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
     if (b) backend_sim_set_timing(b, o->time), backend_sim_set_cold(b, o->cold);
     struct server *s = b ? server_open(b, &options, &e) : NULL;

@@ -105,7 +105,8 @@ static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
 
 static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, u32 span) {
     u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
-    if (span >= 8 && !m->store && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2))) lanes *= 2;
+    if (span >= 8 && !m->store && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2)))
+        lanes *= 2;
     m->wavefronts = m->min_wavefronts = 0;
     if (lanes == 32 && span == 4 && !(m->bits & 3)) {
         m->wavefronts = word_wavefronts(address, mask);

@@ -11,10 +11,10 @@ static const struct {
     uint8_t unit, space, verb;
 } opcodes[] = {
 
-#define VERB_NONE      SASS_NOTHING
-#define VERB_LOAD      SASS_LOAD
-#define VERB_STORE     SASS_STORE
-#define VERB_ATOMIC    SASS_ATOMIC
+#define VERB_NONE                       SASS_NOTHING
+#define VERB_LOAD                       SASS_LOAD
+#define VERB_STORE                      SASS_STORE
+#define VERB_ATOMIC                     SASS_ATOMIC
 #define OPCODE(name, unit, space, verb) {name, SASS_##unit, SASS_##space, VERB_##verb},
 #include "grader/sim/sass/opcodes.def"
 #undef OPCODE
@@ -30,7 +30,7 @@ struct parser {
     uint64_t *wanted; /* [capacity of code]: the label that an instruction jumps to, 0 = none */
     struct label *labels;
     uint32_t n, capacity, nlabels, label_capacity, line;
-    uint8_t next; /* flags of the instruction that follows */
+    uint8_t next;               /* flags of the instruction that follows */
     bool in_code, own, encoded; /* encoded: the last instruction has its second word */
 };
 
@@ -77,7 +77,9 @@ static bool number(struct text t, unsigned base, uint64_t most, uint64_t *out) {
     size_t i = 0;
     for (; i < t.n; i++) {
         char c = t.at[i];
-        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                : 99;
         if (digit >= base) break;
         if (v > (most - digit) / base) return false;
         v = v * base + digit;
@@ -117,9 +119,7 @@ static void set_opcode(struct sass_insn *s, struct text name) {
             s->unit = opcodes[i].unit, s->space = opcodes[i].space, s->verb = opcodes[i].verb;
 }
 
-static uint32_t width_of(struct text name) {
-    return find(name, ".128").n ? 16 : find(name, ".64").n ? 8 : 4;
-}
+static uint32_t width_of(struct text name) { return find(name, ".128").n ? 16 : find(name, ".64").n ? 8 : 4; }
 
 /* Where a frame's access ends: "[R1]" or "[R1+0x18]". */
 static uint32_t frame_end(struct text operands, struct text name) {
@@ -205,7 +205,8 @@ static void resolve(struct parser *p) {
     if (p->nlabels) qsort(p->labels, p->nlabels, sizeof *p->labels, by_name);
     for (uint32_t i = 0; i < p->n; i++) {
         struct label key = {p->wanted[i], 0};
-        const struct label *found = key.name && p->nlabels ? bsearch(&key, p->labels, p->nlabels, sizeof key, by_name) : NULL;
+        const struct label *found =
+            key.name && p->nlabels ? bsearch(&key, p->labels, p->nlabels, sizeof key, by_name) : NULL;
         if (found && found->at < p->n) p->code[i].target = found->at;
         else p->code[i].flags &= (uint8_t)~SASS_JUMPS;
     }
@@ -252,8 +253,8 @@ bool sass_valid(const struct sass_insn *code, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const struct sass_insn *s = &code[i];
         bool jumps = s->flags & SASS_JUMPS;
-        if (s->unit >= SASS_UNITS || s->space >= SASS_SPACES || s->verb >= SASS_VERBS || s->stall > 15 || s->wait > 63 ||
-            s->flags > 127 || (s->write >= SASS_BARRIERS && s->write != SASS_NO_BARRIER) ||
+        if (s->unit >= SASS_UNITS || s->space >= SASS_SPACES || s->verb >= SASS_VERBS || s->stall > 15 ||
+            s->wait > 63 || s->flags > 127 || (s->write >= SASS_BARRIERS && s->write != SASS_NO_BARRIER) ||
             (s->read >= SASS_BARRIERS && s->read != SASS_NO_BARRIER) || jumps != (s->target < n))
             return false;
     }

@@ -29,7 +29,7 @@ enum sass_unit { /* SLOW: reads of special registers and exchanges with the unif
 enum sass_space { SASS_NONE, SASS_GLOBAL, SASS_SHARED, SASS_LOCAL, SASS_CONST, SASS_GENERIC, SASS_ASYNC, SASS_SPACES };
 enum sass_verb { SASS_NOTHING, SASS_LOAD, SASS_STORE, SASS_ATOMIC, SASS_VERBS };
 
-enum { /* flags */
+enum {                    /* flags */
        SASS_STARTS = 1,   /* a function, or a stretch that a jump leads to, begins here */
        SASS_FUNCTION = 2, /* a function begins here */
        SASS_OWN = 4,      /* of a function that ptxas adds, such as the rare cases of a division */

@@ -34,7 +34,8 @@ struct step {
     u8 kind, unit, count, special, nsrc, ndst;
     u16 latency;                        /* of the result, from issue; memory: set by the replay */
     u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
-    u8 stall, read; /* of machine code: clocks to the next instruction; 1 + the barrier that reading the operands releases */
+    u8 stall,
+        read; /* of machine code: clocks to the next instruction; 1 + the barrier that reading the operands releases */
 };
 bool time_is_memory(const struct op *o); /* it has a mem_desc, and accesses of it are traced */
 /* Clocks from issue to a result of the unit. */

@@ -69,9 +69,7 @@ static const struct step *step_of(const struct rwarp *w) {
     return w->chunk.list ? w->chunk.list[w->step].step : &w->region->steps[w->step];
 }
 
-static u32 steps_of(const struct rwarp *w) {
-    return w->chunk.list ? w->chunk.n : w->region ? w->region->nsteps : 0;
-}
+static u32 steps_of(const struct rwarp *w) { return w->chunk.list ? w->chunk.n : w->region ? w->region->nsteps : 0; }
 
 /* Where the step's first access stands in the stream, + 1; 0 = it makes none. */
 static u32 event_of(const struct rwarp *w) {
@@ -124,8 +122,7 @@ static double hold_back(struct machine *m, const struct rwarp *w, double t) {
     if (!at) return t;
     u64 h = w->stream->words[at - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
-    if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, time_atomic_backlog(m, w->stream->words + at - 1) - atomic_queue);
+    if (trace_verb(h) >= MEM_ATOM) t = max2(t, time_atomic_backlog(m, w->stream->words + at - 1) - atomic_queue);
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 

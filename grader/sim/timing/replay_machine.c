@@ -64,7 +64,8 @@ void time_machine_open(struct machine *m, const struct replay_input *in) {
 
 void time_machine_close(struct machine *m) {
     for (u32 i = 0; i < m->nwarps * m->in->resident; i++)
-        free(m->warps[i].ready), free(m->warps[i].why), free(m->warps[i].event), free(m->warps[i].chunk.list), free(m->warps[i].chunk.events);
+        free(m->warps[i].ready), free(m->warps[i].why), free(m->warps[i].event), free(m->warps[i].chunk.list),
+            free(m->warps[i].chunk.events);
     for (u32 i = 0; i < m->in->resident; i++) time_touched_free(&m->blocks[i].touched);
     free(m->warps), free(m->blocks), free(m->heap), free(m->debt), free(m->done), free(m->targets);
     time_cache_close(&m->l1_lines), time_cache_close(&m->l2_lines);

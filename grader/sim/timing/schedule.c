@@ -90,7 +90,8 @@ static bool find_ptx_loops(struct schedule *s) {
     bool ok = true;
     for (u32 i = 0; i < s->m->nops && ok; i++) {
         const struct op *o = &s->m->ops[i];
-        if (o->kind == OP_BRA && o->flags & OPF_BACKWARD) ok = add_loop(&l, segment_of(s->m, o->target), segment_of(s->m, i));
+        if (o->kind == OP_BRA && o->flags & OPF_BACKWARD)
+            ok = add_loop(&l, segment_of(s->m, o->target), segment_of(s->m, i));
     }
     s->nptx_loops = ok ? paint_loops(l.loop, l.n, s->ptx_loops) : 0;
     free(l.loop);
@@ -164,8 +165,8 @@ static bool space_fits(u8 op, u8 insn) {
 
 /* The instruction may be what became of the op. */
 static bool fits(const struct sim_module *m, const struct op *o, const struct sass_insn *c) {
-    static const u8 verbs[] = {[MEM_LOAD] = SASS_LOAD, [MEM_STORE] = SASS_STORE, [MEM_ATOM] = SASS_ATOMIC,
-                               [MEM_RED] = SASS_ATOMIC};
+    static const u8 verbs[] = {
+        [MEM_LOAD] = SASS_LOAD, [MEM_STORE] = SASS_STORE, [MEM_ATOM] = SASS_ATOMIC, [MEM_RED] = SASS_ATOMIC};
     if (o->kind == OP_BAR) return c->unit == SASS_BARRIER;
     if (!time_is_memory(o)) return false;
     const struct mem_desc *d = &m->mems[o->aux];
@@ -186,7 +187,8 @@ static unsigned countable(const struct sim_module *m, u32 op, const struct sass_
 
 /* The instructions [from, to) of a segment in a cluster, by line: the most that a line has of those that surely stand for one op
  * each; where there are none, what most lines have. */
-static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, u32 to, u32 first, u32 end, bool *is_sure) {
+static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, u32 to, u32 first, u32 end,
+                     bool *is_sure) {
     enum { MOST = 64 };
     u32 sure = 0, often[MOST + 1] = {0}, best = 1;
     for (u32 i = from, k; i < to; i = k) {
@@ -343,7 +345,8 @@ static void cut_blocks(struct schedule *s) {
         u32 cluster = s->places[i].cluster;
         struct stretch *b = &s->stretches[s->nstretches];
         *b = (struct stretch){.first = i, .owner = at, .next = UINT32_MAX};
-        for (k = i; k < s->n && (k == i || (!(s->code[k].flags & SASS_STARTS) && s->places[k].cluster == cluster)); k++) {
+        for (k = i; k < s->n && (k == i || (!(s->code[k].flags & SASS_STARTS) && s->places[k].cluster == cluster));
+             k++) {
             b->rare |= s->code[k].flags & SASS_RARE;
             u32 segment = s->places[k].segment;
             if (segment != UINT32_MAX && s->cluster_of[segment] == cluster) add_owner(s, b, segment);
@@ -361,10 +364,10 @@ static void cut_blocks(struct schedule *s) {
 
 /* ---- steps ---- */
 
-static const u8 units[SASS_UNITS] = {[SASS_ALU] = UNIT_ALU,         [SASS_IMAD] = UNIT_IMAD,   [SASS_FMA] = UNIT_FMA,
-                                     [SASS_FP64] = UNIT_FP64,       [SASS_XU] = UNIT_XU,       [SASS_LSU] = UNIT_LSU,
-                                     [SASS_SLOW] = UNIT_CTRL,       [SASS_BARRIER] = UNIT_CTRL, [SASS_CONTROL] = UNIT_CTRL,
-                                     [SASS_UNIFORM] = UNIT_CTRL};
+static const u8 units[SASS_UNITS] = {
+    [SASS_ALU] = UNIT_ALU,      [SASS_IMAD] = UNIT_IMAD,   [SASS_FMA] = UNIT_FMA,   [SASS_FP64] = UNIT_FP64,
+    [SASS_XU] = UNIT_XU,        [SASS_LSU] = UNIT_LSU,     [SASS_SLOW] = UNIT_CTRL, [SASS_BARRIER] = UNIT_CTRL,
+    [SASS_CONTROL] = UNIT_CTRL, [SASS_UNIFORM] = UNIT_CTRL};
 /* Reads of special registers and of constants that are not an operand. No figure was found for them alone. */
 enum { slow_latency = 25, constant_latency = 30 };
 
@@ -372,7 +375,9 @@ static void make_step(const struct schedule *s, const struct sass_insn *c, struc
     *to = (struct step){.unit = units[c->unit], .count = 1, .stall = c->stall ? c->stall : 1};
     bool constant = c->space == SASS_CONST;
     if (constant) to->unit = UNIT_CTRL;
-    to->latency = constant ? constant_latency : c->unit == SASS_SLOW ? slow_latency : time_plain_latency(s->d, to->unit);
+    to->latency = constant               ? constant_latency
+                  : c->unit == SASS_SLOW ? slow_latency
+                                         : time_plain_latency(s->d, to->unit);
     if (c->unit == SASS_BARRIER) to->kind = STEP_BARRIER;
     else if (c->space == SASS_LOCAL) to->kind = STEP_SPILL;
     else if (c->space != SASS_NONE && !constant) to->kind = STEP_MEMORY;
@@ -435,7 +440,8 @@ void time_schedule_close(struct schedule *s) {
     if (!s) return;
     free(s->steps), free(s->places), free(s->loops), free(s->loop_length), free(s->head), free(s->touched);
     free(s->count), free(s->taken), free(s->cluster_of), free(s->copies_of), free(s->home), free(s->homes);
-    free(s->cluster_block), free(s->sure), free(s->ptx_loops), free(s->loop_cluster), free(s->most_copies), free(s->stretches), free(s->owners);
+    free(s->cluster_block), free(s->sure), free(s->ptx_loops), free(s->loop_cluster), free(s->most_copies),
+        free(s->stretches), free(s->owners);
     free(s);
 }
 

@@ -17,31 +17,31 @@
 enum { MOST_LOOPS = 4096 };
 #define NO_CLUSTER UINT32_MAX
 
-struct place {          /* of a machine instruction */
+struct place {            /* of a machine instruction */
     u32 cluster, segment; /* NO_CLUSTER: is never played, UINT32_MAX: of no PTX */
-    u32 copy, copies;   /* among those of its line in its cluster */
+    u32 copy, copies;     /* among those of its line in its cluster */
 };
 struct stretch {
-    u32 first, end;             /* machine instructions */
-    u32 owner, nowners;         /* segments that it executes, in schedule.owners */
-    u32 next;                   /* of the cluster; UINT32_MAX = none */
+    u32 first, end;     /* machine instructions */
+    u32 owner, nowners; /* segments that it executes, in schedule.owners */
+    u32 next;           /* of the cluster; UINT32_MAX = none */
     bool rare;
 };
 struct own { /* a machine instruction of a segment, for sorting */
     u32 segment, cluster, line, insn;
 };
-struct home { /* of an op that accesses memory, or a barrier: its machine instructions */
+struct home {     /* of an op that accesses memory, or a barrier: its machine instructions */
     u32 first, n; /* in schedule.homes */
 };
 struct schedule {
     const struct sim_module *m;
     const struct gpu_device *d;
     const struct sass_insn *code;
-    u32 n, frame; /* frame: of local memory, as far as what was played reaches */
-    struct step *steps;    /* [n] */
-    struct place *places;  /* [n] */
-    u32 *loops, nloops;    /* [n]: the innermost loop, from 1; 0 = none */
-    u32 *loop_length;      /* [nloops + 1] */
+    u32 n, frame;                  /* frame: of local memory, as far as what was played reaches */
+    struct step *steps;            /* [n] */
+    struct place *places;          /* [n] */
+    u32 *loops, nloops;            /* [n]: the innermost loop, from 1; 0 = none */
+    u32 *loop_length;              /* [nloops + 1] */
     u32 nclusters, *cluster_block; /* [nclusters]: its first block */
     struct stretch *stretches;
     u32 nstretches, *owners;
@@ -53,7 +53,7 @@ struct schedule {
     struct home *home;           /* [ops] */
     u32 *homes, nhomes, home_capacity;
     /* of the chunk at hand */
-    u32 *count, *taken, ntaken; /* [segments]: how often each was taken; which */
+    u32 *count, *taken, ntaken;    /* [segments]: how often each was taken; which */
     u32 *head, *touched, ntouched; /* [n]: its first event, + 1; which have any */
-    double accesses, lost;      /* global ones seen so far; those that no machine instruction makes */
+    double accesses, lost;         /* global ones seen so far; those that no machine instruction makes */
 };

@@ -94,8 +94,7 @@ static void issue_block(struct schedule *s, struct chunk *c, const struct stretc
     for (u32 i = b->first; i < b->end; i++) {
         const struct place *p = &s->places[i];
         bool executed = p->segment != UINT32_MAX && s->count[p->segment] > p->copy;
-        if (s->code[i].unit == SASS_BARRIER ? executed : p->copy < part * p->copies - 1e-9)
-            issue(s, c, i);
+        if (s->code[i].unit == SASS_BARRIER ? executed : p->copy < part * p->copies - 1e-9) issue(s, c, i);
     }
 }
 
@@ -113,7 +112,8 @@ bool time_schedule_next(struct schedule *s, const struct trace_warp *w, u32 *at,
     c->n = c->nevents = s->ntaken = s->ntouched = 0;
     if (*at >= w->n) return false;
     u32 cluster = take_segments(s, c, w, at);
-    for (u32 b = cluster != NO_CLUSTER ? s->cluster_block[cluster] : UINT32_MAX; b != UINT32_MAX; b = s->stretches[b].next) {
+    for (u32 b = cluster != NO_CLUSTER ? s->cluster_block[cluster] : UINT32_MAX; b != UINT32_MAX;
+         b = s->stretches[b].next) {
         double part = s->stretches[b].rare ? 0 : part_of(s, &s->stretches[b]);
         if (part > 0) issue_block(s, c, &s->stretches[b], part);
     }

@@ -172,7 +172,8 @@ static bool only_load(const struct row *row) {
 
 START_TEST(test_row) {
     const struct row *row = &rows[_i];
-    for (int store = strncmp(row->name, "stored", 6) == 0; store < (row->kind >= CONST || only_load(row) ? 1 : 2); store++) {
+    for (int store = strncmp(row->name, "stored", 6) == 0; store < (row->kind >= CONST || only_load(row) ? 1 : 2);
+         store++) {
         struct sim_counters c = run_pattern(row, store);
         EQUAL(c.inst_executed, 1);
         /* A guarded instruction counts all lanes of the warp that reach it. */

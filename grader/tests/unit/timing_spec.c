@@ -20,9 +20,10 @@ static void begin_listing(struct spec *s) {
 void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release, unsigned wait) {
     begin_listing(s);
     uint64_t control = stall | release << 5 | 7 << 8 | wait << 11;
-    buf_printf(&s->listing,
-               "\t//## File \".nv_debug_ptx_txt\", line %u\n        /*0000*/   %s ;   /* 0x0 */\n      /* 0x%016llx */\n", line,
-               text, (unsigned long long)(control << 41));
+    buf_printf(
+        &s->listing,
+        "\t//## File \".nv_debug_ptx_txt\", line %u\n        /*0000*/   %s ;   /* 0x0 */\n      /* 0x%016llx */\n",
+        line, text, (unsigned long long)(control << 41));
 }
 
 void spec_label(struct spec *s, const char *label) {
