@@ -35,7 +35,7 @@ REASONS = {
     "local_requests": "ptxas keeps in registers, or spills, what PTX does not show",
     "local_sectors": "ptxas keeps in registers, or spills, what PTX does not show",
     "bank_conflicts_load": "ncu's counter holds turns lost to other traffic as well",
-    "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well; 8 and 16 bytes in strided patterns",
+    "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well",
 }
 MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
 
