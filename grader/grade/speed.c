@@ -191,6 +191,15 @@ static void come_back(struct elsewhere *x) {
     tally_free(&x->counted);
 }
 
+/* Code can't know which blocks are the sample, but it can leave the work to a few that most likely are not in it. Where
+ * every block has run, what they did in all is known. */
+static bool speaks_for(const struct tally *sample, const struct tally *whole) {
+    const double unlike = 1.25;
+    return !whole->launches ||
+           (whole->seconds <= unlike * sample->seconds &&
+            (double)whole->counters.inst_executed <= unlike * (double)sample->counters.inst_executed);
+}
+
 /* `whole`: of every block at the timed size, where they were checked. It serves where a sample of them fails. */
 static void time_on_device(struct grading *g, const struct elsewhere *x, bool known, const struct times *solution,
                            const struct times *base, struct tally *whole) {
@@ -199,7 +208,9 @@ static void time_on_device(struct grading *g, const struct elsewhere *x, bool kn
     /* Where the book's own files take too long there, so does the student's. */
     bool can = !known || (solution->timed > 0 && base->timed > 0);
     double seconds = can ? time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, &own) : -1;
-    if (can && seconds < 0 && whole->seconds > 0 && !x->session) {
+    bool unlike = seconds > 0 && !speaks_for(&own, whole);
+    if (can && (seconds < 0 || unlike) && whole->seconds > 0 && !x->session) {
+        tally_free(&own);
         own = *whole, seconds = own.seconds;
         *whole = (struct tally){0};
     }
@@ -208,6 +219,7 @@ static void time_on_device(struct grading *g, const struct elsewhere *x, bool kn
     if (!known) s->note = "the model answer could not be timed";
     else if (seconds == 0) s->note = "nothing is launched at the size that is timed";
     else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
+    if (unlike && x->session) s->valid = false, s->note = "not modelled: some blocks do far more than the sampled ones";
     tally_free(&own);
 }
 

@@ -247,6 +247,7 @@ struct sim_result {
     unsigned nlines;
     double theoretical_occupancy; /* 0..1 */
     bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
+    uint64_t executed, heaviest;  /* warp instructions of the blocks that ran, and of the one with most */
 };
 
 /* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason in `e`

@@ -254,6 +254,7 @@ struct launch {
     atomic_ulong next_block;
     atomic_ulong fault_block;  /* the lowest block that faulted; blocks above it need not run */
     atomic_ulong instructions; /* of finished blocks */
+    atomic_ulong heaviest;     /* of one of them */
     atomic_int over;           /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */

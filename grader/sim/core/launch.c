@@ -68,6 +68,9 @@ static void note_fault(struct worker *k, u64 linear) {
 bool launch_finish_block(struct worker *k, const struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
+    unsigned long heaviest = atomic_load(&l->heaviest);
+    while (b->executed > heaviest && !atomic_compare_exchange_weak(&l->heaviest, &heaviest, b->executed))
+        ;
     if (b->trace) b->trace->executed = b->executed, b->trace->ran = true;
     if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
     if (l->deadline > 0 && clock_seconds() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);

@@ -211,8 +211,36 @@ static double spills_by_operation(const struct sim_kernel *k) {
     return k->spill_bytes / 4.0 / (c->end_op - c->first_op);
 }
 
+/* ---- blocks that the sample does not speak for ---- */
+
+static const double unlike = 1.25; /* times as much as the sample lets expect */
+
+/* Cycles of the launch where all of it has run, and did more than its sample: in all, or in one block, which then works on
+ * alone while the device is empty (one SM, none beside it; the traced block with most instructions stands for it). */
+static double of_all_blocks(const struct replay_input *in, const struct sim_result *out, double cycles, bool *beyond) {
+    struct replay_input alone = *in;
+    struct replay_result r;
+    double sum = 0;
+    u32 most = 0;
+    for (u32 i = 0; i < in->norder; i++) {
+        sum += (double)in->trace->blocks[in->order[i]].executed;
+        if (in->trace->blocks[in->order[i]].executed > in->trace->blocks[in->order[most]].executed) most = i;
+    }
+    double expected = sum / in->norder * in->blocks * in->active_sms, work = (double)out->executed / expected;
+    double longest = (double)out->heaviest / (double)in->trace->blocks[in->order[most]].executed;
+    double sampled = cycles;
+    if (work > unlike) cycles *= work;
+    if (longest > unlike) {
+        alone.order = in->order + most, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
+        time_replay(&alone, &r);
+        if (r.cycles * longest > cycles) cycles = r.cycles * longest;
+    }
+    *beyond = cycles > unlike * sampled;
+    return cycles;
+}
+
 static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p,
-                  struct sim_trace *trace, struct time_estimate *t) {
+                  struct sim_trace *trace, const struct sim_result *out, struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
     struct regions regions;
     struct traffic traffic;
@@ -242,13 +270,15 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .most_steps = 3 * default_budget};
     if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
     time_replay(&in, &r);
-    double cycles = r.cycles * cut_short(trace, &regions);
+    bool beyond = false;
+    double cycles = of_all_blocks(&in, out, r.cycles * cut_short(trace, &regions), &beyond);
     if (o->without & TERM_BIT(TAIL)) cycles /= tail;
     double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds, device = cycles / d->clock_hz;
     t->seconds = launch + device;
     t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
     rank(&r, t->seconds > 0 ? device / t->seconds : 0, "launch overhead", t);
     interval(p, trace, &r, d, in.spills, t);
+    if (beyond) t->low /= 2, t->high *= 2, t->note = "some blocks do far more than those that were traced";
     time_traffic_close(&traffic);
     time_regions_close(&regions);
 }
@@ -274,7 +304,7 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     u32 ran = 0;
     for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
     bool ok = ran && out->fault == SIM_FAULT_NONE;
-    if (ok) model(s, l, o, p, trace, t);
+    if (ok) model(s, l, o, p, trace, out, t);
     if (ok && out->waits) t->waits = true, t->note = "blocks wait for each other, which is not modelled";
     sim_trace_free(trace);
     free(p);

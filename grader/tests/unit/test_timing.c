@@ -429,6 +429,24 @@ START_TEST(test_base_follows_the_key) {
 }
 END_TEST
 
+/* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each. */
+START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
+    struct spec s = {.blocks = 20000,
+                     .threads = 32,
+                     .n = 1,
+                     .whole = true,
+                     .before = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
+    for (unsigned i = 0; i < 64; i++) spec_add(&s, "fma.rn.f32 %%f1, %%f1, %%f90, %%f91;\n");
+    struct time_estimate t = spec_model_with(&s, 0, 2);
+    double cycles = t.seconds * device_find("h200")->clock_hz;
+    ck_about(cycles, 2000 * 64 * 4.0, 0.6);
+    ck_assert_str_eq(t.note, "some blocks do far more than those that were traced");
+    s.before = "";
+    ck_assert_str_eq(spec_model_with(&s, 0, 2).note, "");
+    buf_free(&s.body);
+}
+END_TEST
+
 /* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven do. */
 START_TEST(test_blocks_that_wait_are_told) {
     struct spec s = {.threads = 32,
@@ -493,6 +511,7 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_same_on_any_number_of_threads);
     tcase_add_test(c, test_sample_follows_the_key);
     tcase_add_test(c, test_base_follows_the_key);
+    tcase_add_test(c, test_one_heavy_block_is_not_lost_beside_the_sample);
     tcase_add_test(c, test_blocks_that_wait_are_told);
     tcase_add_test(c, test_devices_have_sources);
     suite_add_tcase(s, c);

@@ -16,7 +16,7 @@ struct spec {
     unsigned blocks, threads, dynamic_shared, n, spill_bytes;
     uint64_t bytes; /* of the buffer */
     uint64_t key;   /* of sim_set_sample: which blocks are looked at */
-    bool warm;
+    bool warm, whole; /* whole: every block runs, not the sample alone */
 };
 
 void spec_add(struct spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
