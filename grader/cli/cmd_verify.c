@@ -6,7 +6,7 @@
  * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
  * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
  * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
- * three hints exist. */
+ * three hints exist. --quick grades skeletons and answers alone. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -132,7 +132,7 @@ static void add_mutants(struct checkup *c, unsigned owner) {
     char folder[PATH_MAX], path[PATH_MAX];
     snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(c->list[owner]));
     char **files = book_files(folder, "", ".cu");
-    for (char **f = files; *f; f++)
+    for (char **f = files; *f && !c->o->quick; f++)
         if (path_join(path, sizeof path, folder, *f)) add_file(c, owner, MUTANT, *f, path);
     unsigned n = 0;
     while (files[n]) n++;
@@ -172,7 +172,7 @@ static void collect(struct checkup *c, unsigned owner) {
     char **steps = book_steps(ex);
     bool has_baseline = !ex->baseline;
     for (char **s = steps; *s; s++) {
-        add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
+        if (!c->o->quick) add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
         has_baseline |= ex->baseline && !strcmp(*s, ex->baseline);
     }
     unsigned nsteps = 0;
@@ -184,6 +184,7 @@ static void collect(struct checkup *c, unsigned owner) {
     book_free_list(steps);
     add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
     add_mutants(c, owner);
+    if (c->o->quick) return;
     add_diluted(c, owner);
     add_cheats(c, owner);
 }

@@ -54,6 +54,7 @@ static const char usage[] =
     "  --shard K/N           batch: only the K-th of N parts\n"
     "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
     "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
+    "  --quick               verify: skeletons and answers alone, no step, mutant or cheat\n"
     "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
     "  --version             which grader, book and compiler this is\n"
     "  --no-jail             run code without protection; the report says so\n"
@@ -73,6 +74,7 @@ enum {
     OPT_THREADS,
     OPT_JOBS,
     OPT_TREE,
+    OPT_QUICK,
     OPT_NO_JAIL,
     OPT_ALL,
     OPT_VERBOSE,
@@ -98,6 +100,7 @@ static const struct option known[] = {
     {"threads", required_argument, NULL, OPT_THREADS},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"working-tree", no_argument, NULL, OPT_TREE},
+    {"quick", no_argument, NULL, OPT_QUICK},
     {"no-jail", no_argument, NULL, OPT_NO_JAIL},
     {"all", no_argument, NULL, OPT_ALL},
     {"verbose", no_argument, NULL, OPT_VERBOSE},
@@ -178,6 +181,7 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_NO_COUNT: return o->no_modelled = true;
     case OPT_CASE: return parse_number("case", optarg, &o->only_case, e);
     case OPT_TREE: return o->working_tree = true;
+    case OPT_QUICK: return o->quick = true;
     case OPT_NO_JAIL: return o->no_jail = true;
     case OPT_ALL: return o->all = true;
     case OPT_VERBOSE: return o->verbose = true;

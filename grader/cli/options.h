@@ -31,7 +31,7 @@ struct options {
     char seed[65];
     bool seed_given, dry_run, diff, version;
     enum report_format format;
-    bool no_jail, no_modelled, working_tree, all, verbose, help;
+    bool no_jail, no_modelled, working_tree, quick, all, verbose, help;
     unsigned only_case; /* 0 = all */
     unsigned workers;   /* simulator threads; 0 = one for each core */
     unsigned jobs;      /* submissions graded at the same time; 0 = one for each core */
