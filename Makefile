@@ -1,6 +1,6 @@
 # Warpbook.
 #   make grade    set up, build, grade what is in chapters/ on the default device
-#   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
+#   make check    set up, build, run the tests; make check-long the whole programs and the whole book, make check-hostile the attacks
 #   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make bench-calls: what the runtime's calls cost; make fuzz: libFuzzer on what reads foreign bytes
@@ -144,15 +144,25 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
-# Sanitised programs are some ten times slower, and the tests' limits are there to end what hangs.
-PATIENT := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
+# The tests' limits are there to end what hangs: not to fail where a machine is busy, nor sanitised programs, some ten times slower.
+PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so check-format
-	$(Q)$(PATIENT) $(B)/tests/unit
+suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c)))
+tests  := all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+check: check-suites check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
+	$(Q)$(B)/grader verify --quick
+# The unit suites side by side, without what is tagged `long`; a line for each, all of it where one fails.
+check-suites: $(suites:%=suite-%)
+$(suites:%=suite-%): suite-%: $(tests)
+	$(Q)$(PATIENT) CK_EXCLUDE_TAGS=long CK_RUN_SUITE=$* $(B)/tests/unit >$(B)/tests/suite-$*.log 2>&1; status=$$?; \
+	  [ $$status = 0 ] || cat $(B)/tests/suite-$*.log; sed -n 's/^1.*Checks/$*: Checks/p; /skipped/p' $(B)/tests/suite-$*.log; exit $$status
+# What takes longer: whole programs, the book graded by different numbers of threads, every version, mutant and cheat of the book.
+check-long: $(tests)
+	$(Q)$(PATIENT) CK_INCLUDE_TAGS=long $(B)/tests/unit
 	$(Q)$(B)/grader verify
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
@@ -206,5 +216,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-long check-mufu check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
