@@ -13,7 +13,7 @@ struct backend_sim {
     struct sim *sim;
     struct sim_options options;
     bool timing;
-    bool launched; /* since the reset */
+    double moved; /* bytes between DRAM and L2, by launches since the reset */
 };
 
 struct sim *backend_sim(struct backend *b) {
@@ -32,7 +32,7 @@ static void sim_backend_close(struct backend *b) {
 }
 
 static void sim_backend_reset(struct backend *b) {
-    ((struct backend_sim *)b)->launched = false;
+    ((struct backend_sim *)b)->moved = 0;
     sim_reset(backend_sim(b));
 }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
@@ -184,13 +184,13 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     memset(out, 0, sizeof *out);
     uint64_t sample = sim_sample_warps(backend_sim(b));
     bool timing = sample || ((struct backend_sim *)b)->timing;
-    uint64_t warps = ((uint64_t)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
+    double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
     struct backend_sim *own = (struct backend_sim *)b;
     /* A launch behind another finds in L2 what that one left there. */
-    struct time_options o = {.whole = warps <= sample || !sample, .warm = own->launched};
-    own->launched = true;
+    struct time_options o = {.whole = warps <= (double)sample || !sample, .warm_bytes = own->moved};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
+    if (timing) own->moved += out->estimate.dram_bytes;
     out->error = fault_errors[out->sim.fault];
     struct time_estimate rough = {0};
     if (!timing) time_model(b->device, &s, &out->sim, &rough);

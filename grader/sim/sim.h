@@ -238,6 +238,12 @@ struct sim_launch {
     bool large_clusters; /* of more than 8 blocks, which not every device has */
 };
 
+/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks. The
+ * last two are counted in traced launches only. */
+struct sim_work {
+    uint64_t executed, sectors, passes;
+};
+
 struct sim_result {
     enum sim_fault fault; /* what ended the launch; sanitizer findings are in reports only */
     struct sim_report reports[SIM_FAULT_KINDS];
@@ -247,7 +253,8 @@ struct sim_result {
     unsigned nlines;
     double theoretical_occupancy; /* 0..1 */
     bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
-    uint64_t executed, heaviest;  /* warp instructions of the blocks that ran, and of the one with most */
+    /* Of the blocks that ran: in all, and the most that one did, each of the three for itself. */
+    struct sim_work work, heaviest;
 };
 
 /* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason in `e`

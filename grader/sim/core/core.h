@@ -116,6 +116,7 @@ struct block {
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
+    struct sim_work work;      /* core/work.c */
 };
 
 /* Statistics of one memory instruction in one launch. */
@@ -218,6 +219,7 @@ struct worker {
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
     u64 instructions; /* warp instructions, all blocks */
+    struct sim_work counted; /* of them, what was told to a block: core/work.c */
     u64 turn;
     struct taint_seen *taint;    /* by origin, what this worker saw: core/taint_report.c */
     const struct op *taint_last; /* …the last one, and its number */
@@ -254,7 +256,8 @@ struct launch {
     atomic_ulong next_block;
     atomic_ulong fault_block;  /* the lowest block that faulted; blocks above it need not run */
     atomic_ulong instructions; /* of finished blocks */
-    atomic_ulong heaviest;     /* of one of them */
+    pthread_mutex_t work_lock; /* of the next two, of finished blocks: core/work.c */
+    struct sim_work work, heaviest;
     atomic_int over;           /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
@@ -323,7 +326,10 @@ void core_collect_reports(struct launch *l, struct sim_result *out);
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
 bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
-bool launch_finish_block(struct worker *k, const struct block *b);
+bool launch_finish_block(struct worker *k, struct block *b);
+/* core/work.c: what the worker counted since the last call was this block's work; once it is done, it is the launch's. */
+void work_account(struct worker *k, struct block *b);
+void work_finish(struct worker *k, struct block *b);
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */

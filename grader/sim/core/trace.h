@@ -10,6 +10,7 @@
  *   other blocks of the cluster none: passes are the 32-byte sectors */
 #pragma once
 #include "grader/sim/code/insn.h"
+#include "grader/sim/sim.h"
 
 #include <stdbool.h>
 
@@ -31,6 +32,7 @@ struct trace_warp {
 
 struct trace_block {
     u64 linear, executed; /* executed: warp instructions */
+    struct sim_work work;
     u32 nwarps;
     u64 words, limit;
     bool truncated, ran;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLE = 256 };
+enum { FEWEST_SAMPLE = 24, MOST_SAMPLE = 256 };
 static const u64 default_budget = 4000000, words_of_block = 6u << 20;
 /* Half the width of the interval, as a factor: docs/time-model.md has the errors that it covers. */
 static const double base_error = 1.35;
@@ -100,7 +100,8 @@ static void choose(struct plan *p, u32 n) {
 }
 
 static u32 wanted(const struct plan *p, u64 instructions_of_block, u64 budget) {
-    u64 n = 3ull * p->resident, most = instructions_of_block ? budget / instructions_of_block : MOST_SAMPLE;
+    u64 n = p->resident < FEWEST_SAMPLE / 3 ? FEWEST_SAMPLE : 3ull * p->resident,
+        most = instructions_of_block ? budget / instructions_of_block : MOST_SAMPLE;
     if (n > most) n = most;
     if (n > p->place.nblocks) n = p->place.nblocks;
     if (n > MOST_SAMPLE) n = MOST_SAMPLE;
@@ -215,26 +216,45 @@ static double spills_by_operation(const struct sim_kernel *k) {
 
 static const double unlike = 1.25; /* times as much as the sample lets expect */
 
-/* Cycles of the launch where all of it has run, and did more than its sample: in all, or in one block, which then works on
+/* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the sample spoke for it. Four
+ * sectors a cycle is what L1 gives at best, one pass what the banks do. */
+static double at_least(const struct replay_input *in, double traced, double most, u64 work, u64 heaviest,
+                       double cycles) {
+    double all = (double)in->blocks * in->active_sms, bound = 0;
+    if ((double)work > unlike * traced / in->norder * all) bound = (double)work / in->active_sms * cycles;
+    double one = (double)heaviest * cycles;
+    return (double)heaviest > unlike * most && one > bound ? one : bound;
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* The launch's cycles where all of it has run, and did more than its sample: in all, or in one block, which then works on
  * alone while the device is empty (one SM, none beside it; the traced block with most instructions stands for it). */
 static double of_all_blocks(const struct replay_input *in, const struct sim_result *out, double cycles, bool *beyond) {
     struct replay_input alone = *in;
     struct replay_result r;
-    double sum = 0;
-    u32 most = 0;
+    struct sim_work sum = {0}, most = {0};
+    u32 longest = 0;
     for (u32 i = 0; i < in->norder; i++) {
-        sum += (double)in->trace->blocks[in->order[i]].executed;
-        if (in->trace->blocks[in->order[i]].executed > in->trace->blocks[in->order[most]].executed) most = i;
+        const struct sim_work *w = &in->trace->blocks[in->order[i]].work;
+        if (w->executed > most.executed) longest = i, most.executed = w->executed;
+        sum.executed += w->executed, sum.sectors += w->sectors, sum.passes += w->passes;
+        most.sectors = w->sectors > most.sectors ? w->sectors : most.sectors;
+        most.passes = w->passes > most.passes ? w->passes : most.passes;
     }
-    double expected = sum / in->norder * in->blocks * in->active_sms, work = (double)out->executed / expected;
-    double longest = (double)out->heaviest / (double)in->trace->blocks[in->order[most]].executed;
-    double sampled = cycles;
+    double expected = (double)sum.executed / in->norder * in->blocks * in->active_sms;
+    double work = (double)out->work.executed / expected, sampled = cycles;
+    double times = (double)out->heaviest.executed / (double)most.executed;
     if (work > unlike) cycles *= work;
-    if (longest > unlike) {
-        alone.order = in->order + most, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
+    if (times > unlike) {
+        alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
         time_replay(&alone, &r);
-        if (r.cycles * longest > cycles) cycles = r.cycles * longest;
+        cycles = larger(cycles, r.cycles * times);
     }
+    cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors, out->work.sectors,
+                                     out->heaviest.sectors, 0.25));
+    cycles = larger(cycles,
+                    at_least(in, (double)sum.passes, (double)most.passes, out->work.passes, out->heaviest.passes, 1));
     *beyond = cycles > unlike * sampled;
     return cycles;
 }
@@ -246,7 +266,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     struct traffic traffic;
     struct replay_result r;
     time_regions_open(&regions, l->kernel->module, d, o->without, trace);
-    time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o->warm);
+    time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o);
     u32 order[MOST_SAMPLE + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
         if (trace->blocks[i].ran) order[n++] = i;

@@ -100,7 +100,7 @@ struct placement {
 };
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
-                       const struct gpu_device *d, bool warm);
+                       const struct gpu_device *d, const struct time_options *o);
 void time_traffic_close(struct traffic *t);
 struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
 

@@ -44,6 +44,7 @@ enum time_term {
 struct time_options {
     unsigned without;                /* TERM_BIT of terms to leave out */
     bool warm;                       /* L2 holds what fits of the data: a launch repeated in a loop */
+    double warm_bytes;               /* else, that launches before have moved between DRAM and L2 */
     bool whole;                      /* execute every block, so that memory is as the launch leaves it; else a sample */
     uint64_t most_warp_instructions; /* of a sample; 0 = 4 million */
 };

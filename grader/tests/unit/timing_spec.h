@@ -17,6 +17,7 @@ struct spec {
     uint64_t bytes;   /* of the buffer */
     uint64_t key;     /* of sim_set_sample: which blocks are looked at */
     bool warm, whole; /* whole: every block runs, not the sample alone */
+    double warm_bytes;
 };
 
 void spec_add(struct spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
