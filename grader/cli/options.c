@@ -16,6 +16,7 @@ static const char usage[] =
     "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
     "  profile EXERCISE      your source, line by line, with what each line costs\n"
     "  report EXERCISE       the report as a page, with pictures; into build/reports or --output\n"
+    "  quiz CHAPTER          questions, to be answered before the lesson is read\n"
     "  hint EXERCISE         the next hint\n"
     "  solution EXERCISE     the model answer and the steps that lead to it\n"
     "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"
@@ -52,6 +53,7 @@ static const char usage[] =
     "  --layout L            batch, intake: folders, canvas, moodle, gradescope or github; else by the names\n"
     "  --dry-run             intake: say what is there, keep nothing\n"
     "  --shard K/N           batch: only the K-th of N parts\n"
+    "  --answers A,B,...     quiz: the answers, such as 8,b,0.5; without it the terminal is asked\n"
     "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
     "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
     "  --quick               verify: skeletons and answers alone, no step, mutant or cheat\n"
@@ -86,6 +88,7 @@ enum {
     OPT_DRY_RUN,
     OPT_SHARD,
     OPT_DIFF,
+    OPT_ANSWERS,
     OPT_VERSION
 };
 
@@ -112,6 +115,7 @@ static const struct option known[] = {
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"diff", no_argument, NULL, OPT_DIFF},
+    {"answers", required_argument, NULL, OPT_ANSWERS},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -192,6 +196,7 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_JOBS: return parse_number("jobs", optarg, &o->jobs, e);
     case OPT_STORE: o->store = optarg; return true;
     case OPT_ROSTER: o->roster = optarg; return true;
+    case OPT_ANSWERS: o->answers = optarg; return true;
     case OPT_LAYOUT: return parse_layout(o, optarg, e);
     case OPT_SHARD: return parse_shard(o, optarg, e);
     case OPT_DRY_RUN: return o->dry_run = true;

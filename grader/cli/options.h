@@ -26,6 +26,7 @@ struct options {
     unsigned ndevices;
     const char *file, *output, *exercise;
     const char *store, *roster; /* of a class */
+    const char *answers;        /* of a quiz */
     enum plan_layout layout;
     unsigned shard, shards; /* 1 to shards; 0 = no shards */
     char seed[65];
