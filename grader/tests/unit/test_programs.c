@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 static const char folder[] = "grader/tests";
-enum { MAX_PROGRAMS = 200, MAX_TEXTS = 8 };
+enum { MAX_PROGRAMS = 400, MAX_TEXTS = 8 };
 static char *programs[MAX_PROGRAMS]; /* programs/NAME, torture/NAME */
 static int nprograms;
 
