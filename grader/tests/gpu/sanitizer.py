@@ -6,7 +6,7 @@
     python3 grader/tests/gpu/sanitizer.py --measure  on a machine with a GPU, nvcc and compute-sanitizer: the .tsv anew
 
 Run from the top of the tree. A program that is newer than the figures has none."""
-import collections, concurrent.futures, csv, glob, os, re, subprocess, sys
+import collections, concurrent.futures, csv, glob, os, re, subprocess, sys, textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TORTURE = os.path.join(HERE, "..", "torture")
@@ -50,12 +50,13 @@ def page():
     have = [n for n in names if len(table.get(n, {})) == len(TOOLS) and all(r["exit"] not in ("999", "unfinished") for r in table[n].values())]
     missing = [n for n in names if n not in have]
     both, only_us, only_them, neither = [], [], [], []
+    wrap = lambda text: textwrap.fill(text, 119, break_long_words=False, break_on_hyphens=False)
     out = ["# compute-sanitizer beside the simulator", "",
-           "Each program of `grader/tests/torture` under compute-sanitizer's four tools on a GPU, beside what `simgpu run` says of it (its",
-           "`.expected`). `grader/tests/gpu/sanitizer.py` writes this page from `grader/tests/gpu/sanitizer-h100.tsv`; `--measure` takes",
-           "the figures anew on a machine with a GPU. " + " ".join(notes), "",
-           f"\"killed\": after {SECONDS} s or so without a finding, as programs are that never end on a GPU either. A program whose name ends",
-           "in `_ok` or begins with `silent` is right: nothing should be found in it.", "",
+           wrap("Each program of `grader/tests/torture` under compute-sanitizer's four tools on a GPU, beside what `simgpu run` says of it (its "
+                "`.expected`). `grader/tests/gpu/sanitizer.py` writes this page from `grader/tests/gpu/sanitizer-h100.tsv`; `--measure` takes "
+                "the figures anew on a machine with a GPU. " + " ".join(notes)), "",
+           wrap("A number is of errors. \"killed\": after 12 s or 20 s without a finding, as programs are that never end on a GPU either. A program "
+                "whose name ends in `_ok` or begins with `silent` is right by the rules of `docs/simgpu.md`."), "",
            "| program | memcheck | racecheck | initcheck | synccheck | simgpu |", "|---|---|---|---|---|---|"]
     for n in have:
         said, kinds = theirs(table[n]), ours(n)
@@ -64,16 +65,18 @@ def page():
     right = [n for n in have if n.endswith("_ok") or n.startswith("silent")]
     alarms = [n for n in right if found(theirs(table[n]))]
     def listed(names): return ", ".join(f"`{n}`" for n in names) or "none"
-    out += ["", "## Summed up", "",
-            f"- {len(have)} programs were run under both. Both find something in {len(both)}, only the simulator in {len(only_us)}, only "
-            f"compute-sanitizer in {len(only_them)}, neither in {len(neither)}.",
-            f"- Only compute-sanitizer: {listed(only_them)}.",
-            f"- Of {len(right)} right programs compute-sanitizer reports something in {len(alarms)}: {listed(alarms)}; the simulator in "
-            f"{sum(bool(ours(n)) for n in right)}.",
-            f"- Newer than the figures, or not finished on the GPU: {listed(missing)}.", "",
-            "Neither list says that one tool is better: the programs were written for the simulator's rules. compute-sanitizer looks at",
-            "machine code, on which the compiler has decided what the language leaves open; races in global memory and between blocks are",
-            "outside of what racecheck looks for.", ""]
+    points = [
+        f"{len(have)} programs were run under both. Both find something in {len(both)}, only the simulator in {len(only_us)}, only "
+        f"compute-sanitizer in {len(only_them)}, neither in {len(neither)}.",
+        f"Only the simulator: {listed(only_us)}.",
+        f"Only compute-sanitizer: {listed(only_them)}.",
+        f"Of {len(right)} right programs compute-sanitizer reports something in {len(alarms)}: {listed(alarms)}; the simulator in "
+        f"{sum(bool(ours(n)) for n in right)}.",
+        f"Newer than the figures, or not finished in the time that there was on the GPU: {listed(missing)}."]
+    out += ["", "## Summed up", ""] + [textwrap.fill("- " + p, 119, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) for p in points]
+    out += ["", wrap("Neither list says that one tool is better: the programs were written for the simulator's rules. compute-sanitizer looks at "
+                     "machine code, on which the compiler has decided what the language leaves open; races in global memory and between blocks are "
+                     "outside of what racecheck looks for."), ""]
     return "\n".join(out)
 
 def measure(work="build/tests/sanitizer"):
