@@ -112,8 +112,13 @@ static const struct ptxas *finish_ptxas(void *user) {
 static void run_built(struct grading *g) {
     struct err e = {0};
     const struct gpu_device *d = grade_device();
-    struct session_options so = {
-        .device = d, .seed = g->o->seed, .workers = g->o->workers, .finish = finish_ptxas, .user = g};
+    struct session_options so = {.device = d,
+                                 .seed = g->o->seed,
+                                 .workers = g->o->workers,
+                                 .source = &g->r->source,
+                                 .file = g->r->file,
+                                 .finish = finish_ptxas,
+                                 .user = g};
     g->session = session_open(g->ex, &g->build, &so, &e);
     if (!g->session) {
         grader_failed(g->r, &e);

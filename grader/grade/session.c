@@ -11,6 +11,7 @@
  * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its pages. What is compared
  * is a copy, and inputs are drawn where the device process cannot reach them. */
 #include "grader/grade/session_parts.h"
+#include "common/quote.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/ptxas.h"
@@ -206,21 +207,42 @@ static bool has_findings(const struct tally *t) {
     return false;
 }
 
-static void tell_reports(const struct tally *t, struct case_run *out) {
+/* The line of the submission that a report begins with; 0 if it is of another file. */
+static unsigned own_line(const struct session *s, const char *text) {
+    size_t n = s->o.file ? strlen(s->o.file) : 0;
+    unsigned line = 0;
+    if (!n || strncmp(text, s->o.file, n) || sscanf(text + n, ":%u: ", &line) != 1) return 0;
+    return line;
+}
+
+static void tell_report(const struct session *s, const struct sim_report *r, struct buf *out) {
+    struct buf text = {0}, lines = {0};
+    unsigned line = own_line(s, r->text);
+    buf_puts(&text, r->text);
+    if (line) quote_elements(&text, s->o.source->data, s->o.source->size, line);
+    if (line && sim_fault_has_ends(r->fault))
+        quote_lines(buf_str(&text), s->o.source->data, s->o.source->size, line, "\n", "", &lines);
+    buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));
+    if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
+    buf_puts(out, buf_str(&lines));
+    buf_free(&text);
+    buf_free(&lines);
+}
+
+static void tell_reports(const struct session *s, struct case_run *out) {
+    const struct tally *t = &s->tally;
     for (unsigned i = 0, told = 0; i < t->nreports && told < 3; i++) {
         if (sim_fault_is_note(t->reports[i].fault)) continue;
         told++;
-        buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "", sim_fault_name(t->reports[i].fault),
-                   t->reports[i].text);
-        if (t->reports[i].count > 1)
-            buf_printf(&out->message, " (%llu times)", (unsigned long long)t->reports[i].count);
+        if (out->message.size) buf_puts(&out->message, "\n");
+        tell_report(s, &t->reports[i], &out->message);
     }
 }
 
 static enum verdict tell_fault(const struct session *s, const struct case_plan *plan, const struct control_outcome *o,
                                struct case_run *out) {
     enum sim_fault f = s->tally.fault;
-    tell_reports(&s->tally, out);
+    tell_reports(s, out);
     if (f == SIM_FAULT_BUDGET || f == SIM_FAULT_TIME || o->end == SERVER_DEADLINE) {
         if (!out->message.size)
             session_tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
@@ -317,7 +339,7 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     const struct control_outcome *o = &p.outcome;
     if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end == SERVER_DEADLINE) return tell_fault(s, plan, o, out);
     keep_notes(s);
-    if (has_findings(&s->tally)) return tell_reports(&s->tally, out), out->verdict = V_RTE;
+    if (has_findings(&s->tally)) return tell_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
     problem_solve(&s->problem);
     if (problem_compare(&s->problem, &out->message)) return V_AC;

@@ -100,6 +100,13 @@ static void quote(const struct result *r, const char *file, unsigned line, unsig
     buf_puts(out, "\n");
 }
 
+/* Reports of races come with their lines (common/quote.h). */
+static bool quotes_itself(const char *message, unsigned line) {
+    char mark[32];
+    snprintf(mark, sizeof mark, "\n%5u | ", line);
+    return strstr(message, mark);
+}
+
 /* The lines of the student's file that a message names, the first two of them. */
 static void quote_named(const struct result *r, const char *message, const struct report_style *s, struct buf *out) {
     enum { MOST = 2 };
@@ -108,6 +115,7 @@ static void quote_named(const struct result *r, const char *message, const struc
     for (const char *p = message; length && n < MOST && (p = strstr(p, r->file)); p += length) {
         unsigned line = 0;
         if (sscanf(p + length, ":%u", &line) != 1 || !line || (n && shown[0] == line)) continue;
+        if (quotes_itself(message, line)) continue;
         quote(r, r->file, line, 9, s, out);
         shown[n++] = line;
     }

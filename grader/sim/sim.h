@@ -49,6 +49,7 @@ struct sim_options {
     unsigned workers;            /* threads for a launch; 0 = one for each core */
     bool sanitize;               /* memory initialisation, races; bounds are always checked */
     bool hostile_schedule;       /* split warps after divergence as hardware may */
+    bool strict_order;           /* blocks are ordered by what they hand over only if a fence stands before it */
     bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
     uint64_t heap_bytes;         /* of device malloc; 0 = 8 MiB, a GPU's own */
@@ -213,6 +214,11 @@ enum sim_fault {
 };
 
 const char *sim_fault_name(enum sim_fault f);
+/* One that tells of two accesses. */
+static inline bool sim_fault_has_ends(enum sim_fault f) {
+    return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
+           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE;
+}
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 
 /* The first occurrence of one kind of fault in a launch, and how often it occurred. */

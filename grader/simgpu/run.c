@@ -21,7 +21,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device;
     unsigned workers;
-    bool sanitize, hostile_schedule, leaks, time, ptx_counters;
+    bool sanitize, hostile_schedule, strict_order, leaks, time, ptx_counters;
     double timeout;
     uint64_t memory, budget;
 };
@@ -33,9 +33,11 @@ struct run {
     struct counter_log *counters;
     struct report_log *reports;
     const char *program;
-    pid_t pid;                /* of the program */
-    bool connected, stranger; /* a process asked for a device; one that was built with another version */
-    _Atomic bool over, ended; /* it took more memory than it may; it is over */
+    char ptxas[4200], cache[4200]; /* empty: there is none */
+    bool guesses;                  /* it was said that registers are guessed */
+    pid_t pid;                     /* of the program */
+    bool connected, stranger;      /* a process asked for a device; one that was built with another version */
+    _Atomic bool over, ended;      /* it took more memory than it may; it is over */
 };
 
 static const char usage[] =
@@ -49,6 +51,7 @@ static const char usage[] =
     "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
     "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
+    "  --memory-model strict   tell what a missing __threadfence() leaves unordered between blocks\n"
     "  --memory MIB            of this machine's memory, for what the program touches (most of what is free)\n"
     "  --timeout SECONDS       of wall clock for one kernel (60)\n"
     "  --budget N              warp instructions for one kernel (no limit)\n";
@@ -73,6 +76,11 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         o->hostile_schedule = !strcmp(value, "hostile");
         return o->hostile_schedule || !strcmp(value, "usual") ||
                err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
+    }
+    if (!strcmp(name, "--memory-model")) {
+        o->strict_order = !strcmp(value, "strict");
+        return o->strict_order || !strcmp(value, "usual") ||
+               err_set(e, ERR_INPUT, "--memory-model %s: usual or strict", value);
     }
     if (!strcmp(name, "--workers")) {
         if (!parse_number(value, 1, 256, &number)) return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
@@ -196,6 +204,13 @@ static int end_like(int status) {
     return 128 + number;
 }
 
+/* Once: the rest of the program may well be as wrong. */
+static void without_registers(void *user, const char *text) {
+    struct run *run = user;
+    if (!run->guesses) fprintf(stderr, "simgpu: registers and occupancy are guesses: %.400s\n", text);
+    run->guesses = true;
+}
+
 static struct server *open_device(void *user, int connection) {
     struct run *run = user;
     run->connected = true;
@@ -207,6 +222,7 @@ static struct server *open_device(void *user, int connection) {
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
         .hostile_schedule = o->hostile_schedule,
+        .strict_order = o->strict_order,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
@@ -214,6 +230,8 @@ static struct server *open_device(void *user, int connection) {
         .user = run, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
     if (b) backend_sim_set_timing(b, o->time);
+    if (b && run->ptxas[0])
+        backend_sim_set_ptxas(b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
     struct server *s = b ? server_open(b, &options, &e) : NULL;
     if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
     return s;
@@ -323,7 +341,7 @@ static bool write_counters(struct run *run, FILE *out, struct err *e) {
 }
 
 int simgpu_run(int argc, char **argv) {
-    struct err e = {0};
+    struct err e = {0}, ignored = {0};
     FILE *out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
     int program = parse(&o, argc, argv, &e);
@@ -332,6 +350,8 @@ int simgpu_run(int argc, char **argv) {
     struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
     if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    if (!simgpu_beside(run.ptxas, sizeof run.ptxas, "cuda/bin/ptxas", &ignored)) run.ptxas[0] = 0;
+    if (!simgpu_place(run.cache, sizeof run.cache, "cache/registers", &ignored)) run.cache[0] = 0;
     run.reports = report_log_new();
     run.program = argv[program];
     int status = serve_program(&run, argv + program, &e);

@@ -105,7 +105,9 @@ struct block {
     unsigned char *shared_written;  /* a byte a byte */
     u32 *race_write, *race_read;    /* stamps by granule of shared memory: race/lanes_shared.c */
     u32 interval;                   /* between barriers of the block, from 1 */
+    u32 stamped_in;                 /* the interval in which stamps were last needed: reads before that may wait */
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
+    u32 fenced, seen;               /* with the strict memory model: the last fence; what `acquired` would be without */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
     struct async *async;            /* copies under way: race/async.h; NULL = none yet */
@@ -150,6 +152,7 @@ struct mem_memo {
         u32 bytes;
     } run[32];          /* the bytes touched, relative, as stretches without a gap */
     u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
+    u32 kept;           /* 1 + its number in the worker's list of patterns; 0 = not there: race/lanes_shared.c */
     int allocation;     /* the last one hit, or -1 */
 };
 enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
@@ -266,6 +269,7 @@ struct launch {
     bool waits;                     /* a traced block did not get on alone */
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */
+    bool strict;                    /* sim_options.strict_order */
     const struct race_hooks *hooks; /* set where sanitize is */
     u32 global_shift,
         shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */

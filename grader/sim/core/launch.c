@@ -251,6 +251,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->races_global = l->sanitize;
     cluster_prepare(l);
     l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
+    l->strict = s->options.strict_order;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);

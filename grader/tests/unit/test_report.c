@@ -70,6 +70,20 @@ START_TEST(the_first_cause_is_in_the_second_line) {
 END_TEST
 
 /* Of two figures of a goal, each is marked, and what rounding would make equal is written in full. */
+START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    buf_puts(&r.source, "first line\n    s[t] = a[i];\nlast line\n");
+    r.cases[1].message = "shared-memory race: none.cu:2: kernel `k`, writes `s[1]`\n    2 | s[t] = a[i];";
+    report_text(&r, device_find("h200"), &style, &out);
+    const char *first = strstr(buf_str(&out), "s[t] = a[i];");
+    ck_assert_msg(first && !strstr(first + 1, "s[t] = a[i];"), "%s", buf_str(&out));
+    buf_free(&out);
+    buf_free(&r.source);
+}
+END_TEST
+
 START_TEST(each_figure_of_a_goal_is_marked) {
     static struct technique_result list[] = {{.name = "a goal",
                                               .metric = "blocks",
@@ -178,6 +192,7 @@ UNIT_SUITE(report) {
     TCase *t = tcase_create("text");
     tcase_add_test(t, numbers_are_written_as_people_do);
     tcase_add_test(t, the_first_cause_is_in_the_second_line);
+    tcase_add_test(t, a_line_that_the_message_quotes_is_not_quoted_again);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);
     tcase_add_test(t, the_hottest_line_stands_first);
     tcase_add_test(t, the_page_stands_alone);
