@@ -79,7 +79,7 @@ static void get_memory(struct problem *p, unsigned i) {
     struct operand *o = &p->op[i];
     bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
     if (o->owner == (int)i)
-        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = arena_alloc(&p->arena, o->bytes + 8);
+        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = o->room = arena_alloc(&p->arena, o->bytes + 8);
     if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
@@ -94,13 +94,17 @@ bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_
         get_memory(p, i);
         if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT) p->op[p->op[i].owner].written = true;
     }
-    for (unsigned i = 0; i < ex->nargs; i++) {
+    problem_place_aliases(p);
+    return true;
+}
+
+void problem_place_aliases(struct problem *p) {
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct operand *o = &p->op[i], *owner = &p->op[o->owner];
         if (o == owner) continue;
         o->before = (char *)owner->before + o->offset, o->after = (char *)owner->after + o->offset;
         o->written = owner->written;
     }
-    return true;
 }
 
 void problem_close(struct problem *p) { arena_free(&p->arena); }

@@ -23,7 +23,8 @@ struct operand {
     bool written;  /* the case lets the entry change some of this buffer: an output, or overlapped by one */
     void *before;  /* as it was before the call */
     void *want;    /* outputs: double or int64_t for each element */
-    void *after;   /* as read back */
+    void *after;   /* as read back: in `room`, or `before` where that is the same */
+    void *room;
 };
 
 struct problem {
@@ -35,6 +36,8 @@ struct problem {
 
 /* Sizes and memory; false where the description makes no sense (an alias outside its buffer). */
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e);
+/* Lets aliases point into their owners' data, where that is now. */
+void problem_place_aliases(struct problem *p);
 /* Scalars are drawn once: they are part of what is recorded. */
 void problem_draw_scalars(struct problem *p, struct ex_rng *r);
 /* Inputs, and random bits for `outputs`, if those will be looked at. */

@@ -10,6 +10,7 @@ bool export_text(struct store *s, FILE *f, struct err *e);
 bool export_csv(struct store *s, FILE *f, struct err *e);
 bool export_nbgrader(struct store *s, FILE *f, struct err *e); /* the columns of nbgrader's CsvExportPlugin */
 bool export_json(struct store *s, FILE *f, struct err *e);
+bool export_totals(struct store *s, FILE *f, struct err *e); /* of an assignment: CSV, a row for each student */
 bool export_junit(struct store *s, FILE *f, struct err *e);
 bool export_tap(struct store *s, FILE *f, struct err *e);
 /* What intake found: a line for each thing. */
@@ -31,7 +32,9 @@ enum export_column {
     EXPORT_COLUMNS(X)
 #undef X
         EXPORT_json,
-    EXPORT_report
+    EXPORT_report,
+    EXPORT_submitted_at, /* "" = unknown */
+    EXPORT_kept          /* what lateness leaves of a mark: 1 without an assignment */
 };
 /* The whole gradebook by student and exercise, with the result's JSON and report. */
 sqlite3_stmt *export_rows(struct store *s, struct err *e);

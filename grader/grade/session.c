@@ -170,10 +170,18 @@ static void write_inputs(struct session *s, struct control_replay *r, bool outpu
     }
 }
 
+/* A copy, since the device process may still write. An input that is as it was costs none: aliases of it point into its `after`, so
+ * that all go with it. */
 static void read_back(struct session *s) {
-    for (unsigned i = 0; i < s->ex->nargs; i++)
-        if (is_own_buffer(s, i) && s->problem.op[i].bytes)
-            memcpy(s->problem.op[i].after, s->share.bytes + s->share.offset[i], s->problem.op[i].bytes);
+    struct operand *op = s->problem.op;
+    for (unsigned i = 0; i < s->ex->nargs; i++) {
+        const uint8_t *now = s->share.bytes + s->share.offset[i];
+        if (!is_own_buffer(s, i) || !op[i].bytes) continue;
+        bool same = !op[i].written && !memcmp(now, op[i].before, op[i].bytes);
+        op[i].after = same ? op[i].before : op[i].room;
+        if (!same) memcpy(op[i].after, now, op[i].bytes);
+    }
+    problem_place_aliases(&s->problem);
 }
 
 static void tell_note(const struct sim_report *r, struct buf *out) {
