@@ -3,6 +3,7 @@
 #include "common/hash.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static const size_t type_bytes[] = {
 #define X(id, type, name) [id] = sizeof(type),
@@ -163,7 +164,7 @@ static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outpu
     /* An alias is filled by its owner, unless that is an output, which has nothing to fill with. */
     if (!own && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
     if (!input && !outputs) return;
-    if (!input) fill_random_bits(r, o->before, o->bytes);
+    if (!input) o->drawn = *r, o->forgotten = false, fill_random_bits(r, o->before, o->bytes);
     else if (a->fill) a->fill(p->c, r, o->before, o->count);
     else fill_default(a->type, r, o->before, o->count);
 }
@@ -172,6 +173,30 @@ void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
     for (int alias = 0; alias < 2; alias++) /* owners first: an alias may write over a part of its owner */
         for (unsigned i = 0; i < p->ex->nargs; i++)
             if ((p->op[i].owner != (int)i) == alias) draw_one(p, i, r, outputs);
+}
+
+enum { LARGE = 16 << 20, PAGE = 65536 };
+
+static bool is_alone(const struct problem *p, unsigned i) {
+    for (unsigned k = 0; k < p->ex->nargs; k++)
+        if (k != i && p->op[k].owner == (int)i) return false;
+    return true;
+}
+
+void problem_forget(struct problem *p) {
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        struct operand *o = &p->op[i];
+        if (p->ex->args[i].role != EX_OUT || o->owner != (int)i || o->bytes < LARGE || !is_alone(p, i)) continue;
+        uintptr_t first = ((uintptr_t)o->before + PAGE - 1) / PAGE * PAGE,
+                  last = ((uintptr_t)o->before + o->bytes) / PAGE * PAGE;
+        o->forgotten = madvise((void *)first, last - first, MADV_DONTNEED) == 0;
+    }
+}
+
+void problem_recall(const struct problem *p, unsigned arg) {
+    const struct operand *o = &p->op[arg];
+    struct ex_rng r = o->drawn;
+    if (o->forgotten) fill_random_bits(&r, o->before, o->bytes);
 }
 
 /* ---- the answer ---- */

@@ -25,6 +25,8 @@ struct operand {
     void *want;    /* outputs: double or int64_t for each element */
     void *after;   /* as read back: in `room`, or `before` where that is the same */
     void *room;
+    struct ex_rng drawn; /* of an output: what its random bits were drawn from */
+    bool forgotten;      /* they are not in `before` any more */
 };
 
 struct problem {
@@ -42,6 +44,9 @@ void problem_place_aliases(struct problem *p);
 void problem_draw_scalars(struct problem *p, struct ex_rng *r);
 /* Inputs, and random bits for `outputs`, if those will be looked at. */
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
+/* Gives the memory of large outputs' random bits back, once they are copied; problem_compare draws them again where it needs them. */
+void problem_forget(struct problem *p);
+void problem_recall(const struct problem *p, unsigned arg);
 /* Fills `want` through the exercise's reference. */
 void problem_solve(struct problem *p);
 /* True where `after` is right. Else the message lists the first wrong elements, or what was changed that must not be. */

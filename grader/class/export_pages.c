@@ -1,7 +1,7 @@
 /* export_pages.c — statistics of a class, and a page for each student; see export.h. */
 #include "common/file.h"
-#include "common/hash.h"
 #include "grader/class/export.h"
+#include "grader/class/page.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -52,23 +52,6 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
 
 /* ---- a page a student ---- */
 
-/* A file's name from an id: what is not plain becomes '_', and then a part of its digest keeps it apart from others. */
-static void page_name(const char *id, char out[NAME_MAX + 1]) {
-    char sum[HASH_HEX];
-    size_t n = 0;
-    bool changed = !*id || *id == '.';
-    for (; id[n] && n < 120; n++) {
-        bool plain = (id[n] >= 'a' && id[n] <= 'z') || (id[n] >= '0' && id[n] <= '9') || strchr("-_.@+", id[n]) ||
-                     (id[n] >= 'A' && id[n] <= 'Z');
-        out[n] = plain ? id[n] : '_', changed |= !plain;
-    }
-    changed |= id[n] != 0, out[n] = 0;
-    hash_plain(id, strlen(id), sum);
-    if (*out == '.') *out = '_';
-    if (changed) snprintf(out + n, NAME_MAX - n, "-%.8s", sum);
-    strcat(out, ".md");
-}
-
 /* Longer than any run of backquotes in the text. */
 static void fence(FILE *f, const char *text) {
     unsigned longest = 2, run = 0;
@@ -109,8 +92,8 @@ static void heading(FILE *f, const char *name) {
 }
 
 static bool next_page(struct file_out *o, const char *folder, const char *student, struct err *e) {
-    char name[NAME_MAX + 1], path[PATH_MAX];
-    page_name(student, name);
+    char name[256], path[PATH_MAX];
+    class_page_name(student, ".md", name);
     if (o->f && !file_close(o, true, e)) return false;
     o->f = NULL;
     if (!path_join(path, sizeof path, folder, name)) return err_set(e, ERR_INPUT, "%s: path too long", folder);

@@ -63,8 +63,8 @@ int cmd_batch(const struct options *o) {
     struct file_out out;
     if (!o->nnames && !o->store)
         return err_set(&e, ERR_INPUT, "batch takes folders or archives, or --store"), cli_complain(&e);
-    if (o->format == FORMAT_GRADESCOPE)
-        return err_set(&e, ERR_INPUT, "--format gradescope goes with grader run"), cli_complain(&e);
+    if (o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM)
+        return err_set(&e, ERR_INPUT, "--format gradescope and classroom go with grader run"), cli_complain(&e);
     if (!file_open(o->output, &out, &e)) return cli_complain(&e); /* a night's work must not end at its last step */
     bool opened = store_open(&s, o->store, true, &e), ok = opened && batch(o, &s, out.f, &e);
     ok = file_close(&out, ok, &e) && ok;

@@ -27,6 +27,10 @@ static const char usage[] =
     "  feedback STORE FOLDER a page for each student\n"
     "  reproduce STORE STUDENT EXERCISE    grade it again: is it the same?\n"
     "  regrade STORE         with another --seed; --diff only says what would change\n"
+    "  gradescope HW.toml    a whole autograder for Gradescope; with --output autograder.zip\n"
+    "  autograde FOLDER      what that runs: grades FOLDER/submission, writes FOLDER/results/results.json; with "
+    "--assignment\n"
+    "  similar DIR|STORE     which submissions have passages in common; pages into --output FOLDER\n"
     "  merge STORE FROM...   the results of other stores, such as of shards, into this one\n"
     "  verify [EXERCISE...]  is the book in order?\n"
     "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
@@ -40,7 +44,8 @@ static const char usage[] =
     "  --file F.cu           grade this file instead of the one in chapters/\n"
     "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
     "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
-    "  --format FORMAT       text, json; gradescope for run; csv, nbgrader, totals, junit, tap for batch, export\n"
+    "  --format FORMAT       text, json; gradescope, classroom for run; csv, nbgrader, totals, junit, tap for batch, "
+    "export\n"
     "  --output F            write the report to F\n"
     "  --no-modelled-speed   leave a modelled speed out of the score\n"
     "  --case N              run: this case alone, as the report numbers them; no points\n"
@@ -143,17 +148,22 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
 }
 
 static bool parse_format(struct options *o, const char *s, struct err *e) {
-    static const char *const names[] = {[FORMAT_TEXT] = "text",         [FORMAT_JSON] = "json",
-                                        [FORMAT_CSV] = "csv",           [FORMAT_GRADESCOPE] = "gradescope",
-                                        [FORMAT_JUNIT] = "junit",       [FORMAT_TAP] = "tap",
-                                        [FORMAT_NBGRADER] = "nbgrader", [FORMAT_TOTALS] = "totals"};
+    static const char *const names[] = {[FORMAT_TEXT] = "text",
+                                        [FORMAT_JSON] = "json",
+                                        [FORMAT_CSV] = "csv",
+                                        [FORMAT_GRADESCOPE] = "gradescope",
+                                        [FORMAT_JUNIT] = "junit",
+                                        [FORMAT_TAP] = "tap",
+                                        [FORMAT_NBGRADER] = "nbgrader",
+                                        [FORMAT_TOTALS] = "totals",
+                                        [FORMAT_CLASSROOM] = "classroom"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
-    return err_set(
-        e, ERR_INPUT,
-        "--format '%.40s' is unknown; there are text, json, gradescope (run), and csv, nbgrader, totals, junit, tap"
-        " (batch, export)",
-        s);
+    return err_set(e, ERR_INPUT,
+                   "--format '%.40s' is unknown; there are text, json, gradescope, classroom (run), and csv, nbgrader, "
+                   "totals, junit, tap"
+                   " (batch, export)",
+                   s);
 }
 
 static bool parse_seed(struct options *o, const char *s, struct err *e) {

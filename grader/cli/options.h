@@ -17,7 +17,8 @@ enum report_format {
     FORMAT_JUNIT,
     FORMAT_TAP,
     FORMAT_NBGRADER,
-    FORMAT_TOTALS
+    FORMAT_TOTALS,
+    FORMAT_CLASSROOM
 };
 
 struct options {
