@@ -170,6 +170,18 @@ $(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
 check-class: all $(B)/tests/libfaults.so
 	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
+# What grading each exercise takes at its peak, nothing in the cache; LIMIT=768 holds it to that, as a small container does.
+check-memory: all
+	$(Q)python3 grader/tests/class/memory.py $(B) $(if $(LIMIT),--limit $(LIMIT)) $(EXERCISES)
+# Different versions of an exercise apart, copies together: the table of docs/similarity.md.
+check-similar: all
+	$(Q)python3 grader/tests/class/similar.py $(B)
+# The package for Gradescope, run as it is there, in containers of 768 MB and 256 MB.
+check-gradescope: all
+	$(Q)python3 grader/tests/class/gradescope.py $(B)
+# Shards under Slurm, on one machine with several node names.
+check-slurm: all
+	$(Q)python3 grader/tests/class/slurm.py $(B)
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -213,5 +225,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -83,7 +83,7 @@ static bool is_untouched(const struct result *r) {
 void grade_evaluate(struct grading *g) {
     struct err e = {0};
     bool right = check_run(g);
-    if (!hidden_run(g) || !right) {
+    if (!check_hidden(g) || !right) {
         join_cases(g->r);
         return;
     }

@@ -34,7 +34,7 @@ void grade_evaluate(struct grading *g);
 /* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
 bool check_run(struct grading *g);
 /* hidden.c: runs the hidden cases of g->o->terms in a session of their own; returns false where one failed. */
-bool hidden_run(struct grading *g);
+bool check_hidden(struct grading *g);
 /* grade.c: a session for what was built. NULL: it could not be set up. */
 struct session *grade_session(struct grading *g, struct err *e);
 /* Runs the goals on g->tally alone: their limits, into g->r. */

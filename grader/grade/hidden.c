@@ -34,7 +34,7 @@ static bool run_all(struct grading *g) {
     return right && !g->stopped;
 }
 
-bool hidden_run(struct grading *g) {
+bool check_hidden(struct grading *g) {
     const struct grade_terms *t = g->o->terms;
     struct err e = {0};
     if (!t || !t->nhidden || g->o->only_case || g->stopped) return true;

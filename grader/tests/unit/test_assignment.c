@@ -150,19 +150,20 @@ START_TEST(hidden_cases_count_and_stay_hidden) {
     ck_assert_int_eq(in_class("grep -q '^\"ann\",\"02-coalescing/transpose\",AC,100.0,' g.csv"), 0);
     ck_assert_int_eq(in_class("grep -q '^\"bob\",\"02-coalescing/transpose\",WA,.*\"hidden case 2 of 2\"' g.csv"), 0);
     ck_assert_int_eq(in_class("grader feedback a.db pages && grep -q 'of them hidden' pages/bob.md"), 0);
-    ck_assert_int_eq(in_class("! grep -rqE '77|odd one|now ' pages/bob.md"), 0);
+    ck_assert_int_eq(in_class("! grep -qE '77001|rows 77|odd one|now ' pages/bob.md"), 0);
     ck_assert_int_eq(in_class("grader export a.db --format json | grep -q 'the odd one'"), 0);
 }
 END_TEST
 
-/* Transpose has 14 cases of its own; with the counted size and two hidden ones 17, of which bob has 16: 40 * 16 / 17 = 37.6. */
+/* Transpose has 12 cases of its own; with the counted size and two hidden ones 15, of which bob has 14: 40 * 14 / 15 = 37.33. */
 START_TEST(cases_that_are_right_earn_credit) {
     make_class();
     ck_assert_int_eq(
         in_class(
-            "sqlite3 a.db \"SELECT printf('%.1f', score) FROM gradebook WHERE student = 'bob'\" | tee x; "
-            "sqlite3 a.db \"SELECT json_array_length(json, '$.cases') FROM result WHERE verdict = 'WA'\" >n; "
-            "awk -v n=$(cat n) -v s=$(cat x) 'BEGIN { exit !(n == 15 + 2 && s == sprintf(\"%.1f\", 40 * 16 / 17)) }'"),
+            "[ $(sqlite3 a.db \"SELECT json_array_length(json, '$.cases') FROM result WHERE verdict = 'WA'\") = 15 ]"),
+        0);
+    ck_assert_int_eq(
+        in_class("[ $(sqlite3 a.db \"SELECT printf('%.1f', score) FROM gradebook WHERE student = 'bob'\") = 37.3 ]"),
         0);
 }
 END_TEST
