@@ -8,11 +8,12 @@
 #include <string.h>
 
 #define X(name) #name ", "
-static const char rows[] = "SELECT " EXPORT_COLUMNS(X) "(SELECT json FROM result r WHERE r.key = g.key),"
-                                                       " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
-                                                       "submitted_at FROM student t WHERE t.id = g.student),"
-                                                       " coalesce((SELECT kept FROM late l WHERE l.student = "
-                                                       "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
+static const char rows[] = "SELECT " EXPORT_COLUMNS(
+    X) "(SELECT json FROM result r WHERE r.key = g.key),"
+       " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
+       "submitted_at FROM student t WHERE t.id = g.student),"
+       " (SELECT whole FROM result r WHERE r.key = g.key), coalesce((SELECT kept FROM late l WHERE l.student = "
+       "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
 #undef X
 
 sqlite3_stmt *export_rows(struct store *s, struct err *e) { return store_ask(s, e, rows, ""); }

@@ -109,6 +109,7 @@ bool cli_class_write(const struct options *o, struct store *s, FILE *f, struct e
     case FORMAT_JSON: return export_json(s, f, e);
     case FORMAT_JUNIT: return export_junit(s, f, e);
     case FORMAT_TAP: return export_tap(s, f, e);
+    case FORMAT_HTML: return err_set(e, ERR_INPUT, "--format html goes with grader stats, and feedback writes pages");
     default: return err_set(e, ERR_INPUT, "--format gradescope and classroom go with grader run");
     }
 }

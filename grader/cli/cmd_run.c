@@ -137,12 +137,14 @@ int cmd_run(const struct options *o) {
         err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");
         return cli_complain(&e);
     }
-    if (o->format == FORMAT_CSV ||
+    if (o->format == FORMAT_CSV || o->format == FORMAT_HTML ||
         ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)) {
         free(list);
         err_set(&e, ERR_INPUT,
                 o->format == FORMAT_CSV ? "--format csv goes with grader batch"
-                                        : "--format gradescope and classroom take one --device");
+                : o->format == FORMAT_HTML
+                    ? "--format html goes with grader stats; a page of one exercise is `grader report`"
+                    : "--format gradescope and classroom take one --device");
         return cli_complain(&e);
     }
     struct buf text = {0}, rows = {0};

@@ -23,8 +23,8 @@ static const char usage[] =
     "  intake DIR...         what a class handed in: what is taken, what is left out, and why\n"
     "  batch DIR...          grade a class of submissions: folders, archives, an LMS's export\n"
     "  export STORE          the gradebook again; --format text, csv, nbgrader, totals, json, junit or tap\n"
-    "  stats STORE           verdicts, scores, what fails most\n"
-    "  feedback STORE FOLDER a page for each student\n"
+    "  stats STORE           verdicts, scores, what fails most; --format html as a page with pictures\n"
+    "  feedback STORE FOLDER pages for each student, HTML and Markdown\n"
     "  reproduce STORE STUDENT EXERCISE    grade it again: is it the same?\n"
     "  regrade STORE         with another --seed; --diff only says what would change\n"
     "  gradescope HW.toml    a whole autograder for Gradescope; with --output autograder.zip\n"
@@ -156,7 +156,8 @@ static bool parse_format(struct options *o, const char *s, struct err *e) {
                                         [FORMAT_TAP] = "tap",
                                         [FORMAT_NBGRADER] = "nbgrader",
                                         [FORMAT_TOTALS] = "totals",
-                                        [FORMAT_CLASSROOM] = "classroom"};
+                                        [FORMAT_CLASSROOM] = "classroom",
+                                        [FORMAT_HTML] = "html"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
     return err_set(e, ERR_INPUT,

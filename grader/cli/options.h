@@ -18,7 +18,8 @@ enum report_format {
     FORMAT_TAP,
     FORMAT_NBGRADER,
     FORMAT_TOTALS,
-    FORMAT_CLASSROOM
+    FORMAT_CLASSROOM,
+    FORMAT_HTML
 };
 
 struct options {
