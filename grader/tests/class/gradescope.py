@@ -102,7 +102,7 @@ def main():
     for limit in (256, 40):
         r, status, peak = run(top, answer, limit)
         scored = "score" in r or any("score" in t for t in r["tests"])
-        if scored and abs(total(r) - 100) > 0.01:
+        if scored and abs(total(r) - 100) > 0.01:  # an innocent zero
             fail(f"{limit} MB: a mark that is another than with enough memory: {total(r)}")
         if not scored and "not a zero" not in r["output"]:
             fail(f"{limit} MB: no reason: {r}")
