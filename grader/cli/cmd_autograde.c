@@ -97,24 +97,25 @@ static bool submitted_at(const char *folder, long long *out) {
     return ok;
 }
 
-static int by_value(const void *a, const void *b) {
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+/* The next one to be dropped: the lowest, of equal ones the heaviest, which is best for the student; as the view `mark` has it. */
+static unsigned lowest(const struct assignment *a, const double *score, const bool *dropped) {
+    unsigned at = a->n;
+    for (unsigned i = 0; i < a->n; i++) {
+        if (dropped[i]) continue;
+        bool equal = at < a->n && score[i] == score[at];
+        if (at == a->n || score[i] < score[at] || (equal && a->parts[i].weight > a->parts[at].weight)) at = i;
+    }
+    return at;
 }
 
-/* With the lowest dropped; weights as the assignment says. */
 static double total(const struct assignment *a, const struct result *results, const struct handed_in *h) {
-    double *limit = xcalloc(a->n, sizeof *limit), sum = 0, weights = 0;
-    unsigned dropped = 0;
-    for (unsigned i = 0; i < a->n; i++) limit[i] = h->absent[i] ? 0 : results[i].score;
-    qsort(limit, a->n, sizeof *limit, by_value);
-    double least = a->drop ? limit[a->drop - 1] : -1;
-    for (unsigned i = 0; i < a->n; i++) {
-        double score = h->absent[i] ? 0 : results[i].score;
-        bool drop = dropped < a->drop && score <= least;
-        dropped += drop;
-        if (!drop) sum += a->parts[i].weight * score, weights += a->parts[i].weight;
-    }
-    free(limit);
+    double *score = xcalloc(a->n, sizeof *score), sum = 0, weights = 0;
+    bool *dropped = xcalloc(a->n, sizeof *dropped);
+    for (unsigned i = 0; i < a->n; i++) score[i] = h->absent[i] ? 0 : results[i].score;
+    for (unsigned k = 0; k < a->drop; k++) dropped[lowest(a, score, dropped)] = true;
+    for (unsigned i = 0; i < a->n; i++)
+        if (!dropped[i]) sum += a->parts[i].weight * score[i], weights += a->parts[i].weight;
+    free(score), free(dropped);
     return weights > 0 ? sum / weights : 0;
 }
 

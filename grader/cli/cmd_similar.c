@@ -72,7 +72,7 @@ int cmd_similar(const struct options *o) {
     bool ok = compare_all(o, &s, &pairs, &e);
     store_close(&s);
     if (!ok) return cli_complain(&e);
-    if (o->output) printf("%u pairs, in %s/index.html\n", pairs, o->output);
+    if (o->output) printf("%u pairs; see index.html in %s\n", pairs, o->output);
     else fprintf(stderr, "%u pairs\n", pairs);
     return EXIT_PASSED;
 }

@@ -206,6 +206,9 @@ START_TEST(weights_and_drops_are_sums_in_sql) {
     for (unsigned i = 0; i < sizeof sql / sizeof *sql; i++) ck_assert_msg(store_do(&s, &e, sql[i], ""), "%s", e.text);
     ck_assert_int_eq(store_number(&s, &e, "SELECT round(1000 * percent) FROM total WHERE student = 'x'"), 80000);
     ck_assert_int_eq(store_number(&s, &e, "SELECT percent IS NULL AND open = 'b' FROM total WHERE student = 'y'"), 1);
+    /* Of equal ones the heaviest is dropped, which is best for the student: (60 * 1 + 90 * 5) / 6 = 85. */
+    ck_assert(store_do(&s, &e, "UPDATE result SET score = CASE key WHEN 'c' THEN 90 ELSE 60 END WHERE key <> 'f'", ""));
+    ck_assert_int_eq(store_number(&s, &e, "SELECT round(1000 * percent) FROM total WHERE student = 'x'"), 85000);
     store_close(&s);
 }
 END_TEST
