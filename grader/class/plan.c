@@ -1,6 +1,7 @@
 /* plan.c — see plan.h. First the entries are listed, then the layout is decided by what their names look like, then each
  * entry is given to the student whom its name means: by the roster where there is one, else by itself. */
 #include "grader/class/plan.h"
+#include "grader/class/assignment.h"
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -301,11 +302,13 @@ struct giving {
     unsigned next; /* the metadata's order is the names' mostly: the search goes on where it was */
 };
 
-/* The roster's word stands before Gradescope's. */
+/* The roster's word stands before Gradescope's. A time that can't be read is none: `batch` says how many students have none. */
 static void give_time(struct plan *p, unsigned entry, const char *time) {
+    long long seconds;
+    if (!assignment_time(time, &seconds)) return;
     for (unsigned i = p->npairs; i-- > 0 && p->pairs[i].entry == entry;) {
         struct plan_student *s = &p->students[p->pairs[i].student];
-        if (!s->time && *time) s->time = xstrdup(time);
+        if (!s->time) s->time = xstrdup(time);
         return;
     }
 }

@@ -11,7 +11,7 @@ EXERCISE = "02-coalescing/transpose"
 
 
 def make(folder, n, root, quick=False, distinct=0):
-    """Returns {student: what must come of it}: 'AC', 'PART', 'CE', 'unclear', 'missing'."""
+    """Returns {student: what must come of it}: 'AC', 'PART' (the skeleton as it came: 0), 'CE', 'unclear', 'missing'."""
     answer = open(f"{root}/solutions/{EXERCISE}.cu").read()
     skeleton = subprocess.run(["git", "-C", root, "show", f"HEAD:chapters/{EXERCISE}.cu"], capture_output=True, text=True, check=True).stdout
     expected, rng = {}, random.Random(15)
@@ -106,7 +106,7 @@ def peace(o, expected):
     got = marks(f"{o.work}/peace.csv")
     for who, kind in expected.items():
         verdict, score = got.get(who, ("no row", ""))[:2]
-        if verdict != kind or (score == "0.0") != (kind in ("missing", "CE")) or (score == "") != (kind == "unclear"):
+        if verdict != kind or (score == "0.0") != (kind in ("missing", "CE", "PART")) or (score == "") != (kind == "unclear"):
             fail(f"{who}: {kind} expected, {verdict} with score '{score}' found")
     if set(got) != set(expected):
         fail(f"rows of nobody: {sorted(set(got) - set(expected))[:5]}")
