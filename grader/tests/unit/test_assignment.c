@@ -180,6 +180,31 @@ START_TEST(lateness_is_taken_off_in_the_total) {
 }
 END_TEST
 
+/* Gradescope's metadata says when; the roster's word stands before it; what can't be read is no time. */
+START_TEST(gradescope_says_when) {
+    begin();
+    ck_assert_int_eq(
+        in_class("mkdir -p g/submission_1 g/submission_2 g/submission_3 && for i in 1 2 3; do echo '#error x' "
+                 ">g/submission_$i/transpose.cu; done"),
+        0);
+    write_text("g/submission_metadata.yml",
+               "submission_1:\n  :submitters:\n  - :sid: ann\n  :created_at: 2026-10-02 21:59:00.853527000 Z\n"
+               "submission_2:\n  :submitters:\n  - :sid: bob\n  :created_at: 2026-10-02 21:59:00 Z\n"
+               "submission_3:\n  :submitters:\n  - :sid: cid\n  :created_at: some time\n");
+    write_text("r.csv", "id,submitted_at\nann,\nbob,2026-10-01T00:00:00Z\ncid,\n");
+    write_text("hw.toml",
+               "deadline = 2026-10-01T23:59:00+02:00\nroster = \"r.csv\"\n[late]\npenalty = 10\nmost_days = 5\n"
+               "[[exercise]]\nname = \"transpose\"\n");
+    ck_assert_int_eq(
+        in_class(
+            "grader batch g --assignment hw.toml --store g.db && false; grep -q 'of 1 students nothing says when' out"),
+        0);
+    ck_assert_int_eq(in_class("[ \"$(sqlite3 g.db 'SELECT student, days_late FROM late ORDER BY 1' | tr '\\n' ' ')\" = "
+                              "'ann|1 bob|0 cid|0 ' ]"),
+                     0);
+}
+END_TEST
+
 /* By hand: a mark without a score leaves the total open; the lowest of three is dropped: (90 * 2 + 60) / 3 = 80. */
 START_TEST(weights_and_drops_are_sums_in_sql) {
     begin();
@@ -223,6 +248,7 @@ UNIT_SUITE(assignment) {
     tcase_add_test(t, hidden_cases_count_and_stay_hidden);
     tcase_add_test(t, cases_that_are_right_earn_credit);
     tcase_add_test(t, lateness_is_taken_off_in_the_total);
+    tcase_add_test(t, gradescope_says_when);
     tcase_add_test(t, weights_and_drops_are_sums_in_sql);
     suite_add_tcase(s, t);
     return s;
