@@ -10,6 +10,7 @@
 MAKEFLAGS += -j$(shell nproc)
 B      := $(if $(SAN),build/san,build)
 CC     := gcc
+CXX    := g++
 comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
 # Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
@@ -20,7 +21,7 @@ LDFLAGS := -pie -Wl,-z,relro,-z,now
 LDLIBS  = -ljansson -larchive -lsqlite3 -lyaml -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
 # Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
 CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
-CHECKLIBS := -lcheck_pic -lsubunit -lrt
+CHECKLIBS := -lcheck_pic -lsubunit -lrt -lstdc++
 Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # Where nvcc and its headers are: found by grader/setup.sh, which leaves a link.
@@ -54,11 +55,17 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 ISAS := v2 v3 v4
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
-grader_o := $(call obj,$(grader_c) $(chapter_c))
+grader_cpp := $(wildcard grader/class/*.cpp)
+grader_o := $(call obj,$(grader_c) $(chapter_c)) $(patsubst %.cpp,$(B)/obj/%.o,$(grader_cpp))
 
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+
+# One file: toml++ behind a C header (docs/architecture.md).
+$(B)/obj/%.o: %.cpp $(B)/flags | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
 define lanes_rule
@@ -173,6 +180,18 @@ $(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
 check-class: all $(B)/tests/libfaults.so
 	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
+# What grading each exercise takes at its peak, nothing in the cache; LIMIT=768 holds it to that, as a small container does.
+check-memory: all
+	$(Q)python3 grader/tests/class/memory.py $(B) $(if $(LIMIT),--limit $(LIMIT)) $(EXERCISES)
+# Different versions of an exercise apart, copies together: the table of docs/similarity.md.
+check-similar: all
+	$(Q)python3 grader/tests/class/similar.py $(B)
+# The package for Gradescope, run as it is there, in containers of 768 MB and 256 MB.
+check-gradescope: all
+	$(Q)python3 grader/tests/class/gradescope.py $(B)
+# Shards under Slurm, on one machine with several node names.
+check-slurm: all
+	$(Q)python3 grader/tests/class/slurm.py $(B)
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -216,5 +235,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-long check-mufu check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

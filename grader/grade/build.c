@@ -10,6 +10,7 @@
 #include "grader/grade/toolbox.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,14 @@ static const char *end_reason(const struct jail_result *r) {
     }
 }
 
+/* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a container's, runs out. nvcc tells of its
+ * parts in words, the shell between them by the status. */
+bool build_was_killed(const struct jail_result *r) {
+    bool failed = r->end == JAIL_EXITED && r->code != 0;
+    return (r->end == JAIL_SIGNALLED && r->signal == SIGKILL) || (failed && r->code == 128 + SIGKILL) ||
+           (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
+}
+
 static void take_result(struct jail_result *r, struct build *out) {
     out->end = r->end;
     out->why = end_reason(r);
@@ -193,6 +202,8 @@ static bool compile(const struct toolbox *t, const char *name, const void *sourc
     struct jail_result r;
     jail_wait(j, BUILD_SECONDS, &r);
     bool ok = r.end != JAIL_BROKEN || err_set(e, ERR_SYSTEM, "%s", r.why);
+    if (ok && build_was_killed(&r))
+        ok = err_set(e, ERR_SYSTEM, "the machine killed the compiler: it has too little memory");
     if (ok) take_result(&r, out);
     jail_result_free(&r);
     return ok;

@@ -33,3 +33,5 @@ void build_also_for(unsigned cc);
 /* As on a machine that has none; for tests. */
 void build_ignore_compiler(bool ignore);
 void build_free(struct build *b);
+/* Did the machine, and no limit of ours, end a compiler? That is nobody's fault who handed in. */
+bool build_was_killed(const struct jail_result *r);

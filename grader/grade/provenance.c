@@ -84,4 +84,6 @@ void grade_date(char out[32]) {
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &t);
 }
 
+const struct gpu_device *grade_simulated(const char *device) { return device_find(device); }
+
 const char *grade_backend(const char *device) { return device_find(device) ? "sim" : "gpu"; }

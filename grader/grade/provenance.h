@@ -16,5 +16,7 @@ bool grade_nvcc_verified(const char **with);
 void grade_book(const struct exercise *ex, char out[HASH_HEX]);
 /* Now, "2026-01-31T12:00:00Z". */
 void grade_date(char out[32]);
+/* The simulated device of this name; NULL = there is none. */
+const struct gpu_device *grade_simulated(const char *device);
 /* "sim" or "gpu": what a device of this name is. */
 const char *grade_backend(const char *device);

@@ -1,6 +1,7 @@
 /* ptxas.c — see ptxas.h. What its answer says is told by server/ptxas.c. */
 #include "grader/grade/ptxas.h"
 #include "common/text.h"
+#include "grader/grade/build.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/toolbox.h"
 #include "grader/server/ptxas.h"
@@ -100,6 +101,8 @@ static void take(struct ptxas_job *p) {
     p->refused = r.end == JAIL_EXITED && r.code != 0;
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
     if (r.end == JAIL_BROKEN) snprintf(p->why, sizeof p->why, "%s", r.why);
+    else if (build_was_killed(&r))
+        p->refused = false, snprintf(p->why, sizeof p->why, "the machine killed ptxas: it has too little memory");
     else if (r.end != JAIL_EXITED) { /* a limit: this device code is too much for ptxas */ p->refused = true;
         buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
     } else remember(p);

@@ -25,6 +25,7 @@ struct case_result {
     const char *group, *name;
     enum verdict verdict;
     const char *message; /* for the student, several lines; "" when passed */
+    const char *secret;  /* of a hidden case: which one it is and what was wrong, for the instructor alone; else NULL */
 };
 
 struct technique_result {
@@ -94,6 +95,7 @@ struct result {
     enum verdict verdict;
     double score, max_score;
     struct points got, full; /* before scaling */
+    double case_points;      /* struct grade_terms */
     struct check_counts checks;
     struct missing *missing;
     unsigned nmissing;
@@ -103,7 +105,7 @@ struct result {
     bool untouched;      /* the file as it came: not started */
     const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
     struct case_result *cases;
-    unsigned ncases;
+    unsigned ncases, nhidden, all_hidden; /* hidden ones among them, and how many of these there are to be run */
     struct technique_result *technique;
     unsigned ntechnique;
     struct speed_result speed;

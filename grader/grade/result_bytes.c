@@ -45,7 +45,7 @@ static void buffer(struct pack *p, struct buf *b) {
     } while (0)
 
 static void visit_case(struct pack *p, struct case_result *c) {
-    string(p, &c->group), string(p, &c->name), string(p, &c->message);
+    string(p, &c->group), string(p, &c->name), string(p, &c->message), string(p, &c->secret);
     NUMBER(p, c->verdict);
 }
 
@@ -83,7 +83,8 @@ static void visit_line(struct pack *p, struct line_result *l) {
 static void visit(struct pack *p, struct result *r) {
     string(p, &r->id), string(p, &r->file), string(p, &r->message);
     NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got), NUMBER(p, r->full);
-    NUMBER(p, r->waived), NUMBER(p, r->untouched), NUMBER(p, r->partial);
+    NUMBER(p, r->case_points), NUMBER(p, r->nhidden), NUMBER(p, r->all_hidden), NUMBER(p, r->waived),
+        NUMBER(p, r->untouched), NUMBER(p, r->partial);
     NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters),
         NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);

@@ -17,6 +17,7 @@
 #include "grader/grade/ptxas.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,15 @@ static bool is_own_buffer(const struct session *s, unsigned i) {
     return s->ex->args[i].role != EX_SCALAR && s->problem.op[i].owner == (int)i;
 }
 
+enum { LARGE = 16 << 20 }; /* buffers from here on are given back as soon as they can be */
+
+/* Pages of the memory file that nobody will read again. A device process that still maps them finds zeros. */
+static void give_back(struct session *s, uint64_t at, uint64_t bytes) {
+    if (bytes) fallocate(s->share.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
+}
+
 static void unshare(struct session *s) {
+    if (s->share.fd >= 0 && s->share.size >= LARGE) give_back(s, 0, s->share.size);
     if (s->share.bytes) munmap(s->share.bytes, s->share.size);
     if (s->share.fd >= 0) close(s->share.fd);
     s->share = (struct share){.fd = -1};
@@ -171,10 +180,30 @@ static void write_inputs(struct session *s, struct control_replay *r, bool outpu
     }
 }
 
+/* Of a large buffer, each piece is given back when it is copied, so that it is never there twice. */
+static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
+    const uint64_t piece = 4 << 20;
+    bool large = bytes >= LARGE && !s->o.same_inputs;
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = large && bytes - done > piece ? piece : bytes - done;
+        memcpy((char *)to + done, s->share.bytes + at + done, n);
+        if (large) give_back(s, at + done, n);
+    }
+}
+
+/* A copy, since the device process may still write. An input that is as it was costs none: aliases of it point into its `after`, so
+ * that all go with it. */
 static void read_back(struct session *s) {
-    for (unsigned i = 0; i < s->ex->nargs; i++)
-        if (is_own_buffer(s, i) && s->problem.op[i].bytes)
-            memcpy(s->problem.op[i].after, s->share.bytes + s->share.offset[i], s->problem.op[i].bytes);
+    struct operand *op = s->problem.op;
+    for (unsigned i = 0; i < s->ex->nargs; i++) {
+        const uint8_t *now = s->share.bytes + s->share.offset[i];
+        if (!is_own_buffer(s, i) || !op[i].bytes) continue;
+        bool same = !op[i].written && !memcmp(now, op[i].before, op[i].bytes);
+        op[i].after = same ? op[i].before : op[i].room;
+        if (!same) take_out(s, s->share.offset[i], op[i].after, op[i].bytes);
+        else if (op[i].bytes >= LARGE && !s->o.same_inputs) give_back(s, s->share.offset[i], op[i].bytes);
+    }
+    problem_place_aliases(&s->problem);
 }
 
 static void tell_note(const struct sim_report *r, struct buf *out) {
@@ -324,6 +353,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     bool whole = !plan->sample_warps; /* of a sample, no output is compared */
     draw(s, plan->index, round, whole);
     write_inputs(s, r, whole);
+    problem_forget(&s->problem);
     r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = !plan->sanitize;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);

@@ -28,6 +28,24 @@ void report_json_write(struct json_t *o, struct buf *out);
 /* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its output; appended. */
 void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
 
+/* The same with a test for each goal and guard, as an assignment wants it. */
+struct report_autograder {
+    const char *goals, *guards, *cases; /* their visibility, in Gradescope's words */
+    bool leaderboard;
+    const double *share;       /* of each result: points for one of its own; NULL = 1 */
+    const char *const *absent; /* of each result: why there is no file, and it is not graded; NULL = it is */
+    bool doubt;                /* something was handed in that could not be taken: what is absent has no score */
+    double score;              /* of all together; NAN = what the tests add up to */
+    const char *note;
+    double seconds;
+};
+void report_autograder(const struct result *results, unsigned n, const struct gpu_device *d,
+                       const struct report_autograder *how, struct buf *out);
+/* results.json where nothing could be graded, with the reason. */
+void report_autograder_failed(const char *why, struct buf *out);
+/* What a test runner of GitHub Classroom hands to its reporter, before base64. */
+void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
+
 /* The hottest lines of the student's source with their shares of what was counted, within the style's width; or all lines. */
 void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *style, bool all,
                     struct buf *out);

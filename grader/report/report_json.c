@@ -21,6 +21,7 @@ static json_t *cases(const struct result *r) {
         json_object_set_new(o, "name", text(c->name));
         json_object_set_new(o, "verdict", text(verdict_code(c->verdict)));
         json_object_set_new(o, "message", text(c->message));
+        if (c->secret) json_object_set_new(o, "secret", text(c->secret));
         json_array_append_new(list, o);
     }
     return list;

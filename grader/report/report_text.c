@@ -140,8 +140,10 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     unsigned passed = 0, more[V_COUNT] = {0}, rest = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
-    buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
+    buf_printf(out, "  %-10s %s%u of %u cases%s", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
                passed, r->ncases, report_ink(s, INK_NONE));
+    if (r->nhidden) buf_printf(out, ", %u of them hidden", r->nhidden);
+    buf_puts(out, "\n");
     for (int v = V_COUNT - 1; v > V_AC; v--) {
         bool first = true;
         for (unsigned i = 0; i < r->ncases; i++) {

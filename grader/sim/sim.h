@@ -59,6 +59,8 @@ struct sim_options {
     uint64_t sample_key;         /* likewise */
 };
 
+/* In a process that will lock itself in: what opening could not do then. Without it, large inputs cost more memory. */
+void sim_prepare(void);
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
 /* Frees every allocation, zeroes what they held, and resets module variables to their initial values; modules stay loaded. */

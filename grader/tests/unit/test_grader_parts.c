@@ -148,7 +148,7 @@ static struct result example(void) {
                        .file = "none.cu",
                        .message = ""};
     r.cases = arena_array(&r.arena, struct case_result, 1);
-    r.cases[r.ncases++] = (struct case_result){"correctness", "1 x 2", V_AC, ""};
+    r.cases[r.ncases++] = (struct case_result){.group = "correctness", .name = "1 x 2", .message = ""};
     r.technique = arena_array(&r.arena, struct technique_result, 1);
     r.technique[r.ntechnique++] = (struct technique_result){.name = "check",
                                                             .metric = "sectors_load",

@@ -30,11 +30,14 @@ static const struct exercise exercise = {
 
 static struct result failed(void) {
     static struct case_result list[] = {
-        {"correctness", "n 1", V_WA, "1 of 1 elements of `out` are wrong"},
-        {"correctness", "n 2: a label that is long enough to need a second line in eighty columns", V_RTE,
-         "out-of-bounds: none.cu:2: kernel `k`, block (0,0,0), thread (31,0,0) writes 4 bytes at 0x300000001640, 1596 "
-         "bytes past the end of `out` (4 bytes)"},
-        {"correctness", "n 3", V_WA, "1 of 1 elements of `out` are wrong"}};
+        {.group = "correctness", .name = "n 1", .verdict = V_WA, .message = "1 of 1 elements of `out` are wrong"},
+        {.group = "correctness",
+         .name = "n 2: a label that is long enough to need a second line in eighty columns",
+         .verdict = V_RTE,
+         .message = "out-of-bounds: none.cu:2: kernel `k`, block (0,0,0), thread (31,0,0) writes 4 bytes at "
+                    "0x300000001640, 1596 "
+                    "bytes past the end of `out` (4 bytes)"},
+        {.group = "correctness", .name = "n 3", .verdict = V_WA, .message = "1 of 1 elements of `out` are wrong"}};
     return (struct result){.ex = &exercise,
                            .id = "00-none/none",
                            .file = "none.cu",
