@@ -161,7 +161,7 @@ static struct result example(void) {
     r.missing = arena_array(&r.arena, struct missing, 1);
     r.missing[r.nmissing++] = (struct missing){37.5, "goal", "a goal is not reached: check"};
     r.lines = arena_array(&r.arena, struct line_result, 1);
-    r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}};
+    r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}, {0}};
     r.speed = (struct speed_result){.valid = true,
                                     .kind = "modelled",
                                     .student_us = 2,

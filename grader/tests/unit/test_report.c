@@ -113,9 +113,9 @@ END_TEST
 
 /* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 % is left out. */
 START_TEST(the_hottest_line_stands_first) {
-    static struct line_result lines[] = {{"none.cu", 1, {.sectors_store = 100, .requests_store = 25}},
-                                         {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}},
-                                         {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}}};
+    static struct line_result lines[] = {{"none.cu", 1, {.sectors_store = 100, .requests_store = 25}, {0}},
+                                         {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}, {0}},
+                                         {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}, {0}}};
     struct result r = {.ex = &exercise,
                        .id = "00-none/none",
                        .file = "none.cu",
