@@ -40,6 +40,7 @@ sim_c     := $(filter-out $(lanes_c),$(wildcard grader/sim/*.c grader/sim/*/*.c)
 server_c  := $(wildcard grader/server/*.c)
 runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
 rooms     := jail book grade report class cli
+page_c    := $(wildcard grader/page/*.c)
 grader_c  := $(filter-out grader/cli/main.c,$(foreach room,$(rooms),$(wildcard grader/$(room)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
 device_c  := $(wildcard grader/device/*.c)
@@ -54,7 +55,7 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 ISAS := v2 v3 v4
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
-grader_o := $(call obj,$(grader_c) $(chapter_c))
+grader_o := $(call obj,$(grader_c) $(page_c) $(chapter_c))
 
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
@@ -85,7 +86,7 @@ FORCE:
 
 $(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.list
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
-$(B)/simgpu: $(call obj,$(simgpu_c)) $(base_o)
+$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # Knows nothing of the book or of grading: what it does not hold can't be read out of it.
 $(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_lock.c) $(base_o)

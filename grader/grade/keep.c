@@ -15,10 +15,11 @@ static const char *clean(struct arena *a, const char *s) {
 }
 
 static struct access_result access_of(struct arena *a, const struct tally_access *t) {
-    struct access_result r = {.file = grade_clean_name(a, t->file), .kernel = clean(a, t->kernel), .line = t->line};
-    r.mask = t->mask, r.bytes = t->bytes, r.cost = t->cost;
-    r.kind = (enum sim_access_kind)t->kind, r.shared = t->shared != 0;
-    memcpy(r.offset, t->offset, sizeof r.offset);
+    struct access_result r = {.kernel = clean(a, t->kernel)};
+    r.at = (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
+    r.at.bytes = (uint8_t)t->bytes, r.at.cost = (uint16_t)t->cost;
+    r.at.kind = (uint8_t)t->kind, r.at.shared = t->shared != 0;
+    memcpy(r.at.offset, t->offset, sizeof r.at.offset);
     return r;
 }
 
@@ -29,8 +30,7 @@ void grade_keep_lines(struct result *r, const struct tally *t) {
         r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters, {0}};
     }
     r->accesses = arena_array(&r->arena, struct access_result, t->naccesses);
-    for (unsigned i = 0; i < t->naccesses; i++)
-        r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
+    for (unsigned i = 0; i < t->naccesses; i++) r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
 }
 
 static struct kernel_time kernel_of(struct arena *a, const struct tally_kernel *t) {

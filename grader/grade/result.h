@@ -75,11 +75,8 @@ struct kernel_time {
 
 /* The costliest access of a line in the counted case: what the 32 lanes of a warp asked for. */
 struct access_result {
-    const char *file, *kernel;
-    unsigned line, mask, bytes, cost;
-    enum sim_access_kind kind;
-    bool shared;
-    uint32_t offset[32]; /* see struct sim_access */
+    const char *kernel;
+    struct sim_access at;
 };
 
 /* What ptxas made of a kernel, for the device's architecture. */
@@ -132,7 +129,8 @@ struct result {
     unsigned nlines;
     struct kernel_result *kernels; /* none where ptxas could not be asked */
     unsigned nkernels;
-    struct kernel_time *times; /* of the size that is timed, where it was modelled there, else of the one that is counted */
+    struct kernel_time
+        *times; /* of the size that is timed, where it was modelled there, else of the one that is counted */
     unsigned ntimes;
     struct access_result *accesses; /* stay in the process that graded */
     unsigned naccesses;

@@ -2,6 +2,7 @@
 #include "grader/jail/jail.h"
 #include "common/text.h"
 #include "grader/grade/score.h"
+#include "grader/page/page.h"
 #include "grader/report/report.h"
 
 #include <math.h>
@@ -154,22 +155,7 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     buf_free(&text);
 }
 
-/* As people write them: whole numbers below a million with their thousands apart, larger ones as 1.05 M. */
-void report_number(double v, struct buf *out) {
-    static const struct {
-        double from;
-        const char *unit;
-    } scale[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}};
-    double size = fabs(v);
-    for (unsigned i = 0; i < sizeof scale / sizeof *scale; i++)
-        if (size >= scale[i].from * 0.9995) {
-            buf_printf(out, "%.3g%s", v / scale[i].from, scale[i].unit);
-            return;
-        }
-    if (size >= 1e4)
-        buf_printf(out, "%s%.0f %03.0f", v < 0 ? "-" : "", floor(round(size) / 1000), fmod(round(size), 1000));
-    else buf_printf(out, "%.4g", v);
-}
+void report_number(double v, struct buf *out) { page_number(v, out); }
 
 /* "32, at most 4.5"; in full where rounding would make them equal. */
 static void value(const struct technique_result *t, struct buf *out) {

@@ -97,8 +97,8 @@ static bool sound_kernel(const struct tally_kernel *k) {
 }
 
 static bool sound_access(const struct tally_access *a) {
-    return is_text(a->file, sizeof a->file) && is_text(a->kernel, sizeof a->kernel) && a->bytes <= 64 &&
-           a->shared <= 1 && a->kind <= SIM_ACCESS_ATOMIC;
+    return is_text(a->file, sizeof a->file) && is_text(a->kernel, sizeof a->kernel) && a->bytes >= 1 &&
+           a->bytes <= 64 && a->cost <= UINT16_MAX && a->shared <= 1 && a->kind <= SIM_ACCESS_ATOMIC;
 }
 
 static bool is_sound(const struct wire *w, size_t size) {
@@ -163,7 +163,6 @@ bool tally_unpack(struct tally *t, const void *box, size_t size) {
         memcpy(t->reports[i].text, w->reports[i].text, sizeof t->reports[i].text);
     }
     t->lines = xcalloc(w->nlines + 1, sizeof *t->lines);
-    for (unsigned i = 0; i < w->nlines; i++)
-        t->lines[i] = unpack_line(&w->lines[i]);
+    for (unsigned i = 0; i < w->nlines; i++) t->lines[i] = unpack_line(&w->lines[i]);
     return true;
 }

@@ -126,14 +126,16 @@ static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, co
                     u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     struct trace_seen a = {.op = (u32)(o - x->worker->launch->ops),
-                             .nops = x->worker->launch->module->nops,
-                             .mask = mask,
-                             .cost = passes,
-                             .space = space,
-                             .verb = d->verb,
-                             .span = (u8)(d->width * d->count),
-                             .ea = ea};
+                           .nops = x->worker->launch->module->nops,
+                           .mask = mask,
+                           .cost = passes,
+                           .space = space,
+                           .verb = d->verb,
+                           .span = (u8)(d->width * d->count),
+                           .ea = ea};
     bool sectors = space == SPACE_GLOBAL && (d->verb == MEM_LOAD || d->verb == MEM_STORE);
+    bool narrow = space == SPACE_SHARED && !(d->verb == MEM_ATOM || d->verb == MEM_RED) && a.span <= 4;
+    if (narrow) a.cost = bank_passes(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
     if (sectors) a.cost = 0;
     for (u32 i = 0; sectors && i < n; i++) a.cost += (u32)__builtin_popcountll(entry[i] & 15);
     trace_look_at(x->trace, &a);
