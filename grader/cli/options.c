@@ -16,6 +16,7 @@ static const char usage[] =
     "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
     "  profile EXERCISE      your source, line by line, with what each line costs\n"
     "  report EXERCISE       the report as a page, with pictures; into build/reports or --output\n"
+    "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); table, page, best\n"
     "  hint EXERCISE         the next hint\n"
     "  solution EXERCISE     the model answer and the steps that lead to it\n"
     "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"

@@ -96,7 +96,6 @@ void page_map_sectors(const struct sim_access *a, struct buf *out) {
     width = place(&t, x);
     snprintf(text, sizeof text, "32 lanes of a warp and the %u sectors of 32 bytes that they touch", t.n);
     page_svg_open(WIDTH, 118, text, out);
-    page_svg_small(LEFT, 8, "start", "lanes", out);
     lanes(a, 16, out);
     for (unsigned i = 0; i < t.n; i++) page_svg_bar(x[i], y, width - 0.6, 26, "box", out);
     for (unsigned l = 0; l < LANES; l++)
