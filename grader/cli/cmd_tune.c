@@ -9,6 +9,7 @@
 #include "grader/grade/cache.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/result_bytes.h"
+#include "grader/page/page.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static void tell(const struct sweep *s, const struct tune_row *row, const char *
     struct buf line = {0};
     tune_label(&s->space, row->combination, label);
     buf_printf(&line, "  %-10s %-36s %-5s", s->devices[row->device], label, row->verdict);
-    if (row->us > 0) buf_printf(&line, " %10.4g us %s", row->us, row->kind);
+    if (row->us > 0) buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->kind);
     else buf_printf(&line, " %.60s", why);
     progress_clear();
     puts(buf_str(&line));
@@ -133,7 +134,10 @@ static void tell_best(const struct tune_page *p, unsigned d) {
         return;
     }
     tune_label(p->space, best->combination, label);
-    printf("%s: best is %s, %.4g us %s", p->devices[d], label, best->us, best->kind);
+    struct buf time = {0};
+    page_time(best->us, &time);
+    printf("%s: best is %s, %s %s", p->devices[d], label, buf_str(&time), best->kind);
+    buf_free(&time);
     if (p->space->current < p->space->ncombinations) {
         const struct tune_row *now = tune_row_at(p, d, p->space->current);
         if (now == best) printf(", as the file has it");
