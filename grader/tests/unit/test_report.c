@@ -138,6 +138,39 @@ START_TEST(the_hottest_line_stands_first) {
 }
 END_TEST
 
+/* 30 of 40 us at line 2, most of them for DRAM, 10 at a barrier: that order, though line 3 issues most; both kernels are named. */
+START_TEST(the_profile_says_where_warps_wait_and_for_what) {
+    static struct line_result lines[] = {
+        {.file = "none.cu", .line = 1, .counters = {.inst_executed = 1}, .waits = {[SIM_WAIT_BARRIER] = 10e-6}},
+        {.file = "none.cu",
+         .line = 2,
+         .counters = {.inst_executed = 2},
+         .waits = {[SIM_WAIT_DRAM] = 20e-6, [SIM_WAIT_SLOT] = 10e-6}},
+        {.file = "none.cu", .line = 3, .counters = {.inst_executed = 97}}};
+    static struct kernel_time times[] = {{.name = "one",
+                                          .limit = "registers",
+                                          .bound_by = "DRAM bandwidth, 72 % (next: x, 1 %)",
+                                          .launches = 3,
+                                          .us = 30},
+                                         {.name = "two", .limit = "", .bound_by = "", .launches = 1, .us = 10}};
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 100};
+    r.lines = lines, r.nlines = 3, r.times = times, r.ntimes = 2, r.counters.inst_executed = 100, r.ncases = 0;
+    buf_puts(&r.source, "first\nsecond\nthird\n");
+    report_profile(&r, device_find("h200"), &style, false, &out);
+    const char *first = strstr(buf_str(&out), "second"), *then = strstr(buf_str(&out), "third"),
+               *last = strstr(buf_str(&out), "1  first ");
+    ck_assert_msg(first && then && last && first < last && last < then, "%s", buf_str(&out));
+    ck_assert(strstr(first, "   75.0  DRAM "));
+    ck_assert(strstr(last, "   25.0  a barrier "));
+    ck_assert(strstr(buf_str(&out),
+                     "one: 75 % of the time, 3 launches, 30 µs, occupancy 0 % (limit: registers), bound by "
+                     "DRAM bandwidth, 72 %"));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
 UNIT_SUITE(report) {
     Suite *s = suite_create("report");
     TCase *t = tcase_create("text");
@@ -145,6 +178,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, the_first_cause_is_in_the_second_line);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);
     tcase_add_test(t, the_hottest_line_stands_first);
+    tcase_add_test(t, the_profile_says_where_warps_wait_and_for_what);
     suite_add_tcase(s, t);
     return s;
 }
