@@ -4,6 +4,7 @@
 #   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make bench-calls: what the runtime's calls cost; make fuzz: libFuzzer on what reads foreign bytes
+#   make site     lessons, tasks, ladders and guides as static pages, in build/site
 #   make test SUITE=name, make format: docs/contributing.md
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
@@ -86,6 +87,17 @@ FORCE:
 
 $(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.list
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
+# The book as static pages, in build/site: SITEFLAGS=--no-pictures leaves out what has to be run for it.
+site_c  := $(wildcard grader/site/*.c)
+SITE ?= $(B)/site
+$(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) -lcmark-gfm-extensions -lcmark-gfm
+site: all $(B)/makesite
+	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
+# Every page parses, links to what is there, asks for nothing; with a Chromium here also: no error, no scrolling sideways, at three
+# widths, light and dark. `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
+check-pages: site
+	$(Q)python3 grader/tests/pages/pages.py $(SITE)
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # Knows nothing of the book or of grading: what it does not hold can't be read out of it.
@@ -207,5 +219,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-mufu check-pages clean format fuzz gpu-carry gpu-report grade new setup site test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -30,7 +30,7 @@ static unsigned shown_versions(const struct result *r, const struct report_besid
     }
     if (!modelled && p->baseline_us > 0) out[n++] = (struct shown){"naive", NULL, p->baseline_us};
     if (!modelled && p->solution_us > 0) out[n++] = (struct shown){"answer", NULL, p->solution_us};
-    if (p->valid) out[n++] = (struct shown){"yours", r, p->student_us};
+    if (p->valid && p->student_us > 0) out[n++] = (struct shown){"yours", r, p->student_us};
     return n;
 }
 
