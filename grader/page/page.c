@@ -31,7 +31,9 @@ static const char style_sheet[] =
     "td.n{color:var(--dim)}.good{color:var(--good)}.warn{color:var(--warn)}.bad{color:var(--bad)}.dim{color:var(--dim)}"
     ".h1{background:rgba(var(--h),.07)}.h2{background:rgba(var(--h),.16)}.h3{background:rgba(var(--h),.28)}"
     ".h4{background:rgba(var(--h),.42)}svg{width:100%;max-width:36rem;height:auto;display:block}"
-    ".row{display:flex;flex-wrap:wrap;gap:1rem}.row>figure{flex:1 1 17rem;min-width:0;max-width:30rem}"
+    ".row{display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(17rem,100%),1fr))}.row>figure{min-"
+    "width:0}"
+    ".two{grid-template-columns:repeat(auto-fill,minmax(min(23rem,100%),1fr))}"
     "figure{margin:.5rem 0}figcaption{font-size:.88rem;color:var(--dim)}figcaption code{color:var(--ink)}"
     "svg text{font:11px system-ui,sans-serif;fill:var(--ink)}svg text.small{font-size:8px;fill:var(--dim)}"
     ".axis{stroke:var(--rule)}.roof,.line{stroke:var(--ink);stroke-width:2;fill:none}.naive{fill:var(--a)}"
@@ -55,6 +57,7 @@ static const char style_sheet[] =
     "input[type=search]{font:inherit;color:inherit;background:var(--tint);border:1px solid "
     "var(--rule);border-radius:.3rem;"
     "padding:.35rem .6rem;width:100%;max-width:30rem}"
+    ".md pre{white-space:pre;overflow-x:auto;overflow-wrap:normal}.md td code{overflow-wrap:normal!important}"
     "@media "
     "print{body{max-width:none;padding:0}.scroll{overflow:visible}h2,h3{break-after:avoid}figure,svg{break-inside:"
     "avoid}input{display:none}}";

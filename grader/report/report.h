@@ -35,6 +35,9 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
 void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *style,
                   struct buf *out);
 
+/* Where points and time do not go together: why, in a sentence or two; nothing where they do. */
+void report_why(const struct result *r, struct buf *out);
+
 /* 12.5, 126 976, 1.05 M: appended. */
 void report_number(double v, struct buf *out);
 

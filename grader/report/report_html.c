@@ -41,6 +41,10 @@ static void missing(const struct result *r, struct buf *out) {
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, "</table>\n");
+    struct buf why = {0};
+    report_why(r, &why);
+    if (why.size) buf_puts(out, "<p>Points and time: "), page_put(buf_str(&why), out), buf_puts(out, "</p>\n");
+    buf_free(&why);
     if (r->waived)
         buf_puts(out,
                  "<p>Goals that it misses are waived: it is faster than the model answer, keeps all guards, and its "

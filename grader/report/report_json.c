@@ -92,6 +92,10 @@ static json_t *exercise(const struct result *r) {
     json_object_set_new(o, "started", json_boolean(!r->untouched));
     json_object_set_new(o, "waived", json_boolean(r->waived));
     json_object_set_new(o, "missing", missing(r));
+    struct buf why = {0};
+    report_why(r, &why);
+    json_object_set_new(o, "points_and_time", text(buf_str(&why)));
+    buf_free(&why);
     json_object_set_new(o, "cases", cases(r));
     json_object_set_new(o, "technique", technique(r));
     json_object_set_new(o, "speed", speed(r));

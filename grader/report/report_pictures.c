@@ -93,7 +93,7 @@ void report_picture_times(const struct result *r, const struct gpu_device *d, co
     struct shown *s = xcalloc(b->nversions + 3, sizeof *s);
     unsigned n = shown_versions(r, b, s);
     qsort(s, n, sizeof *s, by_time);
-    buf_puts(out, "<div class=\"row\">");
+    buf_puts(out, "<div class=\"row two\">");
     stacks(r, s, n, out);
     roofline(r, d, s, n, out);
     buf_puts(out, "</div>\n");
@@ -296,7 +296,7 @@ void report_picture_history(const struct report_beside *b, struct buf *out) {
         if (gmtime_r(&when, &tm)) strftime(text[i], sizeof *text, "%d %b %H:%M", &tm);
         names[i] = text[i], score[i] = b->runs[i].score, us[i] = b->runs[i].us > 0 ? b->runs[i].us : NAN;
     }
-    buf_puts(out, "<h2>Your runs</h2>\n<div class=\"row\"><figure>");
+    buf_puts(out, "<h2>Your runs</h2>\n<div class=\"row two\"><figure>");
     page_lines("Score by run", "points", names, b->nruns, &(struct page_series){"points", score}, 1, false, out);
     buf_puts(out, "<figcaption>Points, run by run (times are UTC).</figcaption></figure><figure>");
     page_lines("Time by run", "µs", names, b->nruns, &(struct page_series){"time", us}, 1, true, out);

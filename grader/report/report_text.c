@@ -389,6 +389,13 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     if (p->note[0]) wrapped(p->note, 13, s, out);
 }
 
+static void why_not_both(const struct result *r, const struct report_style *s, struct buf *out) {
+    struct buf text = {0};
+    report_why(r, &text);
+    if (text.size) buf_puts(out, "  score/time "), hanging(buf_str(&text), 13, s, out);
+    buf_free(&text);
+}
+
 /* Every point that was not awarded, and why. */
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
     if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
@@ -406,6 +413,7 @@ static void missing(const struct result *r, const struct report_style *s, struct
         hanging(buf_str(&text), 13, s, out);
         buf_free(&text);
     }
+    why_not_both(r, s, out);
     if (r->full.correctness + r->full.technique > 0 && !r->speed_counted && r->full.speed > 0)
         buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n", report_ink(s, INK_DIM),
                    "left out", r->full.speed,

@@ -171,6 +171,43 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
 }
 END_TEST
 
+static struct result scored(const char *metric, const char *bound, double vs_solution, struct points got) {
+    static struct technique_result goal = {.name = "a goal", .reason = "", .file = ""};
+    static struct line_result line = {.file = "none.cu", .line = 7, .waits = {[SIM_WAIT_QUEUE] = 1e-5}};
+    struct result r = failed();
+    goal.metric = metric;
+    r.verdict = V_PART, r.technique = &goal, r.ntechnique = 1, r.lines = &line, r.nlines = 1;
+    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = vs_solution, .bound_by = bound};
+    r.speed_counted = true, r.full = (struct points){0, 60, 40}, r.got = got;
+    return r;
+}
+
+/* All goals about sectors, slow by banks: says so, and where. Bound by what the goal counts: nothing. Fast without the goal: says so.
+ * As fast as the answer: nothing to say. */
+START_TEST(where_points_and_time_disagree_the_report_says_why) {
+    struct result cases[] = {
+        scored("sectors_per_request_load", "shared memory, 68 % (next: x, 1 %)", 0.6, (struct points){0, 60, 20}),
+        scored("sectors_per_request_load", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6, (struct points){0, 60, 20}),
+        scored("sectors_read", "L1 passes, 75 % (next: x, 1 %)", 0.73, (struct points){0, 0, 34}),
+        scored("sectors_read", "shared memory, 75 %", 0.95, (struct points){0, 60, 40})};
+    static const char *const want[] = {
+        "The goals count traffic to memory, and the time is bound by shared memory (100 % of the time at none.cu:7, "
+        "most of it for "
+        "the load/store unit): a step towards a goal need not be one towards less time here.",
+        "", "It has 85 % of the points for speed and 0 % of those for technique", ""};
+    static const char *const metrics[] = {"sectors_per_request_load", "sectors_per_request_load", "sectors_read",
+                                          "sectors_read"};
+    for (unsigned i = 0; i < 4; i++) {
+        struct buf out = {0};
+        cases[i].technique->metric = metrics[i];
+        report_why(&cases[i], &out);
+        if (i == 2) ck_assert_msg(!strncmp(buf_str(&out), want[i], strlen(want[i])), "%s", buf_str(&out));
+        else ck_assert_str_eq(buf_str(&out), want[i]);
+        buf_free(&out);
+    }
+}
+END_TEST
+
 UNIT_SUITE(report) {
     Suite *s = suite_create("report");
     TCase *t = tcase_create("text");
@@ -178,6 +215,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, the_first_cause_is_in_the_second_line);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);
     tcase_add_test(t, the_hottest_line_stands_first);
+    tcase_add_test(t, where_points_and_time_disagree_the_report_says_why);
     tcase_add_test(t, the_profile_says_where_warps_wait_and_for_what);
     suite_add_tcase(s, t);
     return s;
