@@ -163,7 +163,7 @@ PATIENT := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so check-format
+check: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so check-format
 	$(Q)$(PATIENT) $(B)/tests/unit
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify
@@ -187,7 +187,7 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py
 # One unit suite: make test SUITE=counters.
-test: all $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
 formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)

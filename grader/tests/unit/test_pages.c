@@ -1,13 +1,19 @@
 /* test_pages.c — pages for people to look at (grader/page, grader/report): they parse, ask nothing of anywhere, keep what a
  * submission says as text, and show the figures of the result. */
+#include "common/file.h"
+#include "grader/book/book.h"
 #include "grader/grade/versions.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 #include "grader/sim/device.h"
 #include "grader/tests/unit/markup.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char evil[] = "</td></table><script>alert(1)</script> & \"quotes\" 'x' \x01";
 
@@ -186,6 +192,38 @@ START_TEST(any_access_can_be_drawn) {
 }
 END_TEST
 
+/* Every page of the site parses and asks for nothing; tasks link to what they name, fold their hints up, and are found by words. */
+START_TEST(the_site_is_made_of_the_book) {
+    char folder[] = "/tmp/site-XXXXXX", path[200];
+    struct err e = {0};
+    if (access("build/makesite", X_OK) != 0) {
+        unit_skip("the_site_is_made_of_the_book", "build/makesite is not built: make build/makesite");
+        return;
+    }
+    ck_assert(mkdtemp(folder) != NULL);
+    ck_assert_int_eq(shell("build/makesite --no-pictures %s >/dev/null", folder), 0);
+    char **files = book_files(folder, "", ".html");
+    unsigned n = 0;
+    for (char **f = files; *f; f++, n++) {
+        struct buf page = {0};
+        snprintf(path, sizeof path, "%s/%.100s", folder, *f);
+        ck_assert(file_read(path, 1 << 24, &page, &e));
+        ck_assert_msg(!markup_fault(buf_str(&page), 1), "%s: %s", *f, markup_fault(buf_str(&page), 1));
+        if (!strcmp(*f, "index.html"))
+            ck_assert(strstr(buf_str(&page), "script-src 'sha256-") && strstr(buf_str(&page), " swizzle "));
+        if (!strcmp(*f, "chapters-02-coalescing-transpose.html"))
+            ck_assert(strstr(buf_str(&page), "<details><summary>Hint 1</summary>") &&
+                      strstr(buf_str(&page), "href=\"solutions-02-coalescing-transpose-ladder.html\""));
+        if (!strcmp(*f, "docs-contributing.html"))
+            ck_assert(strstr(buf_str(&page), "<a href=\"docs-architecture.html\"><code>docs/architecture.md"));
+        buf_free(&page);
+    }
+    ck_assert_uint_gt(n, 2 * book_count());
+    book_free_list(files);
+    ck_assert_int_eq(shell("rm -r %s", folder), 0);
+}
+END_TEST
+
 UNIT_SUITE(pages) {
     Suite *s = suite_create("pages");
     TCase *t = tcase_create("pages");
@@ -195,6 +233,7 @@ UNIT_SUITE(pages) {
     tcase_add_test(t, sectors_are_counted_as_they_are_drawn);
     tcase_add_test(t, banks_are_drawn_pass_by_pass);
     tcase_add_test(t, any_access_can_be_drawn);
+    tcase_add_test(t, the_site_is_made_of_the_book);
     suite_add_tcase(s, t);
     return s;
 }

@@ -185,7 +185,7 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
 /* All goals about sectors, slow by banks: says so, and where. Bound by what the goal counts: nothing. Fast without the goal: says so.
  * As fast as the answer: nothing to say. */
 START_TEST(where_points_and_time_disagree_the_report_says_why) {
-    struct result cases[] = {
+    struct result results[] = {
         scored("sectors_per_request_load", "shared memory, 68 % (next: x, 1 %)", 0.6, (struct points){0, 60, 20}),
         scored("sectors_per_request_load", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6, (struct points){0, 60, 20}),
         scored("sectors_read", "L1 passes, 75 % (next: x, 1 %)", 0.73, (struct points){0, 0, 34}),
@@ -199,8 +199,8 @@ START_TEST(where_points_and_time_disagree_the_report_says_why) {
                                           "sectors_read"};
     for (unsigned i = 0; i < 4; i++) {
         struct buf out = {0};
-        cases[i].technique->metric = metrics[i];
-        report_why(&cases[i], &out);
+        results[i].technique->metric = metrics[i];
+        report_why(&results[i], &out);
         if (i == 2) ck_assert_msg(!strncmp(buf_str(&out), want[i], strlen(want[i])), "%s", buf_str(&out));
         else ck_assert_str_eq(buf_str(&out), want[i]);
         buf_free(&out);
