@@ -293,43 +293,47 @@ static void other_lines(const struct result *r, const struct report_style *s, st
     }
 }
 
-/* Where there are several: each one's share of the time. */
+/* Share of the time, what it needs of an SM, what ends both. */
+static void kernel_line(const struct kernel_time *k, double all, bool several, struct buf *out) {
+    buf_printf(out, "%s: ", k->name);
+    if (several) buf_printf(out, "%.0f %% of the time, ", 100 * k->us / all);
+    if (k->launches > 1) buf_printf(out, "%u launches, ", k->launches);
+    page_time(k->us, out);
+    buf_printf(out, "; %u registers, occupancy %.0f %%", k->registers, 100 * k->occupancy);
+    if (k->limit[0]) buf_printf(out, " (%s)", k->limit);
+    if (k->spill_bytes) buf_printf(out, ", %u bytes of spills", k->spill_bytes);
+    if (k->bound_by[0] && several)
+        buf_printf(out, "; %.*s", (int)strcspn(k->bound_by, "%"), k->bound_by), buf_puts(out, "%");
+    buf_puts(out, "\n");
+}
+
 static void kernels(const struct result *r, struct buf *out) {
     double all = 0;
     for (unsigned i = 0; i < r->ntimes; i++) all += r->times[i].us;
-    for (unsigned i = 0; i < r->ntimes && all > 0; i++) {
-        const struct kernel_time *k = &r->times[i];
-        buf_printf(out, "%s: ", k->name);
-        if (r->ntimes > 1) buf_printf(out, "%.0f %% of the time, ", 100 * k->us / all);
-        if (k->launches > 1) buf_printf(out, "%u launches, ", k->launches);
-        page_time(k->us, out);
-        buf_printf(out, ", occupancy %.0f %%", 100 * k->occupancy);
-        if (k->limit[0]) buf_printf(out, " (limit: %s)", k->limit);
-        if (k->bound_by[0] && r->ntimes > 1)
-            buf_printf(out, ", bound by %.*s", (int)strcspn(k->bound_by, "%"), k->bound_by), buf_puts(out, "%");
-        buf_puts(out, "\n");
+    for (unsigned i = 0; i < r->ntimes && all > 0; i++) kernel_line(&r->times[i], all, r->ntimes > 1, out);
+    for (unsigned i = 0; i < r->nkernels && !(all > 0); i++) {
+        buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
+        if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
+        buf_puts(out, " (ptxas)\n");
     }
 }
 
 static void totals(const struct result *r, struct buf *out) {
     const struct sim_counters *c = &r->counters;
-    buf_printf(out, "%llu warp instructions", (unsigned long long)c->inst_executed);
-    if (c->requests_load)
-        buf_printf(out, " · %llu loads, %.2f sectors each", (unsigned long long)c->requests_load,
-                   (double)c->sectors_load / (double)c->requests_load);
-    if (c->requests_store)
-        buf_printf(out, " · %llu stores, %.2f sectors each", (unsigned long long)c->requests_store,
-                   (double)c->sectors_store / (double)c->requests_store);
-    if (c->bank_conflicts_load + c->bank_conflicts_store)
-        buf_printf(out, " · %llu bank conflicts",
-                   (unsigned long long)(c->bank_conflicts_load + c->bank_conflicts_store));
-    if (r->occupancy > 0) buf_printf(out, " · occupancy %.0f %%", 100 * r->occupancy);
-    buf_puts(out, "\n");
-    for (unsigned i = 0; i < r->nkernels; i++) {
-        buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
-        if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
-        buf_puts(out, " (ptxas)\n");
+    page_number((double)c->inst_executed, out), buf_puts(out, " warp instructions");
+    if (c->requests_load) {
+        buf_puts(out, " · "), page_number((double)c->requests_load, out);
+        buf_printf(out, " loads of %.2f sectors", (double)c->sectors_load / (double)c->requests_load);
     }
+    if (c->requests_store) {
+        buf_puts(out, " · "), page_number((double)c->requests_store, out);
+        buf_printf(out, " stores of %.2f", (double)c->sectors_store / (double)c->requests_store);
+    }
+    if (c->bank_conflicts_load + c->bank_conflicts_store) {
+        buf_puts(out, " · "), page_number((double)(c->bank_conflicts_load + c->bank_conflicts_store), out);
+        buf_puts(out, " bank conflicts");
+    }
+    buf_puts(out, "\n");
     kernels(r, out);
 }
 

@@ -179,7 +179,7 @@ END_TEST
 /* What crosses from a process that is not trusted may be anything. */
 START_TEST(any_access_can_be_drawn) {
     uint32_t x = 1;
-    for (unsigned i = 0; i < 2000; i++) {
+    for (unsigned i = 0; i < 300; i++) {
         struct sim_access a = {0};
         struct buf out = {0};
         unsigned char *p = (unsigned char *)&a;

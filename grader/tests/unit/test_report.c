@@ -165,8 +165,8 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
     ck_assert(strstr(first, "   75.0  DRAM "));
     ck_assert(strstr(last, "   25.0  a barrier "));
     ck_assert(strstr(buf_str(&out),
-                     "one: 75 % of the time, 3 launches, 30 µs, occupancy 0 % (limit: registers), bound by "
-                     "DRAM bandwidth, 72 %"));
+                     "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
+                     "bandwidth, 72 %\n"));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
