@@ -1,6 +1,7 @@
 /* test_tune.c — grader tune: what a file declares, which combinations it allows, how its text is rewritten, what is kept. */
 #include "grader/cli/tune.h"
 #include "grader/tests/unit/markup.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
@@ -130,6 +131,30 @@ START_TEST(the_best_differs_by_device) {
 }
 END_TEST
 
+/* Of transpose's answer with 8 and with 64 rows at once the second asks for blocks of 2048 threads. The first run does both, the
+ * second finds both done; the page shows them. */
+START_TEST(a_sweep_is_run_and_taken_up_again) {
+    char folder[] = "/tmp/tune-XXXXXX";
+    ck_assert(mkdtemp(folder) != NULL);
+    ck_assert_int_eq(shell("sed 's|^// tune:.*|// tune: ROWS_AT_ONCE 8 64|' solutions/02-coalescing/transpose.cu "
+                           ">%s/transpose.cu",
+                           folder),
+                     0);
+    ck_assert_int_eq(shell("echo '// %s: no state is known of this text' >>%s/transpose.cu", folder, folder), 0);
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_int_eq(shell("build/grader tune transpose --file %s/transpose.cu --output %s/page.html >%s/out%u",
+                               folder, folder, folder, i),
+                         0);
+    ck_assert_int_eq(shell("grep -q 'ROWS_AT_ONCE=8 .*right.*modelled' %s/out0", folder), 0);
+    ck_assert_int_eq(shell("grep -q 'ROWS_AT_ONCE=64 .*RTE.*the launch failed' %s/out0", folder), 0);
+    ck_assert_int_eq(shell("grep -q '^h200: best is ROWS_AT_ONCE=8, .* as the file has it' %s/out0", folder), 0);
+    ck_assert_int_eq(
+        shell("grep -q '2 combinations; going on' %s/out1 && ! grep -q 'going on' %s/out0", folder, folder), 0);
+    ck_assert_int_eq(shell("test \"$(grep best %s/out0)\" = \"$(grep best %s/out1)\"", folder, folder), 0);
+    ck_assert_int_eq(shell("grep -q '<td>RTE</td>' %s/page.html && rm -r %s", folder, folder), 0);
+}
+END_TEST
+
 UNIT_SUITE(tune) {
     Suite *s = suite_create("tune");
     TCase *t = tcase_create("tune");
@@ -138,6 +163,10 @@ UNIT_SUITE(tune) {
     tcase_add_test(t, what_is_wrong_is_said);
     tcase_add_test(t, what_was_done_is_found_again);
     tcase_add_test(t, the_best_differs_by_device);
+    suite_add_tcase(s, t);
+    t = tcase_create("sweep");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, a_sweep_is_run_and_taken_up_again);
     suite_add_tcase(s, t);
     return s;
 }
