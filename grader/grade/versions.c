@@ -129,8 +129,7 @@ struct version *version_list(const struct exercise *ex, const struct gpu_device 
     while (steps[count]) count++;
     struct version *list = xcalloc(count + 2, sizeof *list);
     *n = 0;
-    if (naive_source(ex, file, sizeof file, &source, &e))
-        add(ex, "naive", file, &source, d, workers, list, n, trouble);
+    if (naive_source(ex, file, sizeof file, &source, &e)) add(ex, "naive", file, &source, d, workers, list, n, trouble);
     for (unsigned i = 0; i < count; i++)
         if (!ex->baseline || strcmp(steps[i], ex->baseline)) add_file(ex, steps[i], d, workers, list, n, trouble);
     add_file(ex, NULL, d, workers, list, n, trouble);

@@ -4,8 +4,8 @@
 #include "grader/grade/result.h"
 
 struct version {
-    char name[64];        /* "naive", "2-tile", "answer" */
-    struct result shown;  /* lines, accesses, times alone */
+    char name[64];         /* "naive", "2-tile", "answer" */
+    struct result shown;   /* lines, accesses, times alone */
     double us, counted_us; /* modelled, at the size that is timed and at the one that is counted; 0 = not known */
 };
 

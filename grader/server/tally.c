@@ -167,8 +167,7 @@ static void add_line(struct tally_line *to, const struct sim_line *from) {
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     sim_counters_add(&t->counters, &r->counters);
-    for (unsigned i = 0; i < r->nlines; i++)
-        add_line(find_line(t, r->lines[i].file, r->lines[i].line), &r->lines[i]);
+    for (unsigned i = 0; i < r->nlines; i++) add_line(find_line(t, r->lines[i].file, r->lines[i].line), &r->lines[i]);
     for (unsigned i = 0; i < r->naccesses; i++) add_access(t, &r->accesses[i], l->kernel);
     for (unsigned i = 0; i < r->nreports; i++) tally_report(t, &r->reports[i]);
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;

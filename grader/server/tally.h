@@ -14,7 +14,8 @@ struct tally_line {
 
 /* The launches of one kernel; the last one is of all others where there are more. */
 struct tally_kernel {
-    char name[64], limit[24]; /* limit: what keeps more blocks from an SM, of the first launch, as all down to occupancy */
+    char name[64],
+        limit[24]; /* limit: what keeps more blocks from an SM, of the first launch, as all down to occupancy */
     uint32_t launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
     double occupancy;
     double seconds, parts[TIME_PARTS]; /* modelled, summed */
@@ -42,9 +43,9 @@ struct tally {
     struct sim_report reports[TALLY_REPORTS]; /* the first ones */
     unsigned nreports;
     enum sim_fault fault;
-    double occupancy;          /* lowest of the launches */
-    double seconds, low, high; /* modelled, summed */
-    bool waits;                /* blocks of a launch wait for each other: not modelled */
+    double occupancy;                           /* lowest of the launches */
+    double seconds, low, high;                  /* modelled, summed */
+    bool waits;                                 /* blocks of a launch wait for each other: not modelled */
     struct tally_kernel kernels[TALLY_KERNELS]; /* in the order of their first launches */
     unsigned nkernels;
     struct tally_access *accesses; /* by file and line, once sorted; TALLY_ACCESSES at most */

@@ -61,7 +61,8 @@ struct sim_line {
     const char *file; /* as nvcc wrote it; "" = unknown */
     uint32_t line;    /* 0 = unknown */
     struct sim_counters counters;
-    double waits[SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps spend there, and on what */
+    double waits
+        [SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps spend there, and on what */
 };
 
 /* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest. */
@@ -71,7 +72,7 @@ struct sim_access {
     uint32_t line, mask; /* mask: the active lanes */
     uint8_t kind, bytes; /* enum sim_access_kind; of a lane */
     bool shared;         /* else global */
-    uint16_t cost;       /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on one address */
+    uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on one address */
     uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address; UINT32_MAX: further */
 };
 

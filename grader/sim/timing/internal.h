@@ -156,10 +156,10 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double busy[R_COUNT];       /* part of the cycles that each is busy, 0..1 */
-    double stalls[STALL_COUNT]; /* parts of the warps' waiting */
+    double busy[R_COUNT];            /* part of the cycles that each is busy, 0..1 */
+    double stalls[STALL_COUNT];      /* parts of the warps' waiting */
     double (*waits)[SIM_WAIT_COUNT]; /* by op of the module: cycles that warps spent there; owned: free it */
-    double l1_hits, l2_hits;    /* rates by sector */
+    double l1_hits, l2_hits;         /* rates by sector */
     u32 simulated;
     bool truncated;
 };

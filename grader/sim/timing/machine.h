@@ -30,7 +30,7 @@ struct rwarp {
     u32 step, slot, scheduler;
     double time, issued;
     double operands, unit_free; /* of the next instruction: when its operands are there, when its unit takes it */
-    double spills; /* accesses to spilled registers, owed: below 1 */
+    double spills;              /* accesses to spilled registers, owed: below 1 */
     double *ready;
     u8 *why;                   /* by register: whom a reader waits for */
     u32 *event;                /* by step: where its access stands in the stream, + 1; 0 = none */
@@ -57,7 +57,7 @@ struct machine {
     double dram_load, dram_noted; /* of late: part of the time; when that was last noted */
     double busy[R_COUNT], stalls[STALL_COUNT];
     double (*waits)[SIM_WAIT_COUNT]; /* by op: cycles of warps, and on what */
-    double l2_cycles, dram_cycles; /* of a sector */
+    double l2_cycles, dram_cycles;   /* of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared;
     struct cache l1_lines, l2_lines;
     bool l2_limited, local_spills;

@@ -161,10 +161,13 @@ static bool next_region(struct machine *m, struct rwarp *w) {
     return true;
 }
 
-static const enum sim_wait wait_of[STALL_COUNT] = {
-    [STALL_ARITHMETIC] = SIM_WAIT_ARITHMETIC, [STALL_SHARED] = SIM_WAIT_SHARED, [STALL_L1] = SIM_WAIT_L1,
-    [STALL_L2] = SIM_WAIT_L2,                 [STALL_DRAM] = SIM_WAIT_DRAM,     [STALL_ATOMIC] = SIM_WAIT_ATOMIC,
-    [STALL_BARRIER] = SIM_WAIT_BARRIER};
+static const enum sim_wait wait_of[STALL_COUNT] = {[STALL_ARITHMETIC] = SIM_WAIT_ARITHMETIC,
+                                                   [STALL_SHARED] = SIM_WAIT_SHARED,
+                                                   [STALL_L1] = SIM_WAIT_L1,
+                                                   [STALL_L2] = SIM_WAIT_L2,
+                                                   [STALL_DRAM] = SIM_WAIT_DRAM,
+                                                   [STALL_ATOMIC] = SIM_WAIT_ATOMIC,
+                                                   [STALL_BARRIER] = SIM_WAIT_BARRIER};
 
 /* Goes to the next instruction that takes an issue slot, and to when its operands are there. False: the warp
  * is done. */
