@@ -4,6 +4,7 @@
 #   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make bench-calls: what the runtime's calls cost; make fuzz: libFuzzer on what reads foreign bytes
+#   make site     lessons, tasks, ladders and guides as static pages, in build/site
 #   make test SUITE=name, make format: docs/contributing.md
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
@@ -41,6 +42,7 @@ sim_c     := $(filter-out $(lanes_c),$(wildcard grader/sim/*.c grader/sim/*/*.c)
 server_c  := $(wildcard grader/server/*.c)
 runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
 rooms     := jail book grade report class cli
+page_c    := $(wildcard grader/page/*.c)
 grader_c  := $(filter-out grader/cli/main.c,$(foreach room,$(rooms),$(wildcard grader/$(room)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
 device_c  := $(wildcard grader/device/*.c)
@@ -56,7 +58,7 @@ ISAS := v2 v3 v4
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
 grader_cpp := $(wildcard grader/class/*.cpp)
-grader_o := $(call obj,$(grader_c) $(chapter_c)) $(patsubst %.cpp,$(B)/obj/%.o,$(grader_cpp))
+grader_o := $(call obj,$(grader_c) $(page_c) $(chapter_c)) $(patsubst %.cpp,$(B)/obj/%.o,$(grader_cpp))
 
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
@@ -92,7 +94,21 @@ FORCE:
 
 $(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.list
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
-$(B)/simgpu: $(call obj,$(simgpu_c)) $(base_o)
+# The book as static pages, in build/site: SITEFLAGS=--no-pictures leaves out what has to be run for it.
+site_c  := $(wildcard grader/site/*.c)
+SITE ?= $(B)/site
+$(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) -lcmark-gfm-extensions -lcmark-gfm
+site: all $(B)/makesite
+	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
+# Every page parses, links to what is there, asks for nothing; with a Chromium here also: no error, no scrolling sideways, at three
+# widths, light and dark. `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
+drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
+check-pages: site
+	$(Q)mkdir -p $(B)/pages && for f in $(drawn); do name=$${f##*/}; \
+	  $(B)/grader report $${name%%-*} --file solutions/$$f.cu --output $(B)/pages/$$name.html || [ $$? = 1 ] || exit 1; done
+	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
+$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # Knows nothing of the book or of grading: what it does not hold can't be read out of it.
 $(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_lock.c) $(base_o)
@@ -158,7 +174,7 @@ PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
 suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c)))
-tests  := all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+tests  := all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 check: check-suites check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify --quick
@@ -203,7 +219,7 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py
 # One unit suite: make test SUITE=counters.
-test: all $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
 formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)
@@ -235,5 +251,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

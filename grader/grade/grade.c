@@ -30,11 +30,8 @@ static void keep_counters(struct grading *g) {
     r->has_counters = true;
     r->counters = g->tally.counters;
     r->occupancy = g->tally.occupancy;
-    r->lines = arena_array(&r->arena, struct line_result, g->tally.nlines);
-    for (unsigned i = 0; i < g->tally.nlines; i++) {
-        struct tally_line *l = &g->tally.lines[i];
-        r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters};
-    }
+    grade_keep_lines(r, &g->tally);
+    grade_keep_times(r, &g->tally);
 }
 
 static void join_cases(struct result *r) {

@@ -50,6 +50,9 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
                         struct tally *keep);
 
 const char *grade_clean_name(struct arena *a, const char *name);
+/* From a tally, into the result: lines with what was counted, accesses; kernels with their times, lines' waits. */
+void grade_keep_lines(struct result *r, const struct tally *t);
+void grade_keep_times(struct result *r, const struct tally *t);
 /* What ptxas said, into the result, in the place of what was there. */
 void grade_keep_kernels(struct result *r, const struct ptxas *p);
 

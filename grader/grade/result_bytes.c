@@ -67,7 +67,7 @@ static void visit_speed(struct pack *p, struct speed_result *s) {
         NUMBER(p, s->baseline_us);
     NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
         NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high), NUMBER(p, s->gain), NUMBER(p, s->whole),
-        NUMBER(p, s->bytes), NUMBER(p, s->flops);
+        NUMBER(p, s->timed), NUMBER(p, s->bytes), NUMBER(p, s->flops);
 }
 
 static void visit_kernel(struct pack *p, struct kernel_result *k) {
@@ -77,7 +77,13 @@ static void visit_kernel(struct pack *p, struct kernel_result *k) {
 
 static void visit_line(struct pack *p, struct line_result *l) {
     string(p, &l->file);
-    NUMBER(p, l->line), NUMBER(p, l->counters);
+    NUMBER(p, l->line), NUMBER(p, l->counters), NUMBER(p, l->waits);
+}
+
+static void visit_time(struct pack *p, struct kernel_time *k) {
+    string(p, &k->name), string(p, &k->limit), string(p, &k->bound_by);
+    NUMBER(p, k->launches), NUMBER(p, k->grid), NUMBER(p, k->block), NUMBER(p, k->registers), NUMBER(p, k->spill_bytes);
+    NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->parts);
 }
 
 static void visit(struct pack *p, struct result *r) {
@@ -97,6 +103,8 @@ static void visit(struct pack *p, struct result *r) {
     for (unsigned i = 0; i < r->nlines && !p->bad; i++) visit_line(p, &r->lines[i]);
     ARRAY(p, r->kernels, r->nkernels, struct kernel_result);
     for (unsigned i = 0; i < r->nkernels && !p->bad; i++) visit_kernel(p, &r->kernels[i]);
+    ARRAY(p, r->times, r->ntimes, struct kernel_time);
+    for (unsigned i = 0; i < r->ntimes && !p->bad; i++) visit_time(p, &r->times[i]);
     visit_speed(p, &r->speed);
     buffer(p, &r->log), buffer(p, &r->source);
 }

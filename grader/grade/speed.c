@@ -107,10 +107,15 @@ static double roofline(const struct grading *g, const struct ex_case *c) {
     return moving > working ? moving : working;
 }
 
+/* Of the kernel that takes longest, all its launches together. */
 static const char *bound_by(struct arena *a, const struct tally *own) {
+    const struct tally_kernel *k = tally_longest(own);
+    char bound[192];
     struct buf text = {0};
-    buf_puts(&text, own->bound_by);
-    if (own->launches > 1) buf_printf(&text, " in %s, the longest of %u launches", own->longest_kernel, own->launches);
+    if (k) tally_bound_text(k, bound, sizeof bound), buf_puts(&text, bound);
+    if (k && own->nkernels > 1 && own->seconds > 0)
+        buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name, 100 * k->seconds / own->seconds);
+    else if (k && k->launches > 1) buf_printf(&text, " in the %u launches together", k->launches);
     text_demangle(&text);
     const char *kept = arena_strndup(a, buf_str(&text), text.size);
     buf_free(&text);
@@ -125,7 +130,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     struct buf size = {0};
     problem_size(g->ex, c, &size);
     s->valid = answer > 0 && own->seconds > 0 && !own->waits;
-    s->kind = "modelled";
+    s->kind = "modelled", s->timed = timed;
     s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
     s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
@@ -142,6 +147,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->bound_by = bound_by(&g->r->arena, own);
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);
+    if (s->valid) grade_keep_times(g->r, own);
 }
 
 /* Where speed is to count, the timed size must come out right, every block of it; `keep` gets its tally. Where the

@@ -33,11 +33,47 @@ void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);
 /* Makes sums over `part` blocks sums over `whole` of them. */
 void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part);
 
+/* What a warp does with its time, by the time model. X(id, what it waits for) */
+/* clang-format off */
+#define SIM_WAITS(X)                         \
+    X(ISSUING, "issuing")                    \
+    X(SLOT, "an issue slot")                 \
+    X(UNIT, "an arithmetic unit")            \
+    X(QUEUE, "the load/store unit")          \
+    X(ARITHMETIC, "results of arithmetic")   \
+    X(SHARED, "shared memory")               \
+    X(L1, "L1")                              \
+    X(L2, "L2")                              \
+    X(DRAM, "DRAM")                          \
+    X(ATOMIC, "atomics")                     \
+    X(BARRIER, "a barrier")
+/* clang-format on */
+enum sim_wait {
+#define X(id, text) SIM_WAIT_##id,
+    SIM_WAITS(X)
+#undef X
+        SIM_WAIT_COUNT
+};
+const char *sim_wait_text(enum sim_wait w);
+
 /* Counters of one source line of one kernel; lines add up to the launch's totals. */
 struct sim_line {
     const char *file; /* as nvcc wrote it; "" = unknown */
     uint32_t line;    /* 0 = unknown */
     struct sim_counters counters;
+    double waits
+        [SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps spend there, and on what */
+};
+
+/* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest. */
+enum sim_access_kind { SIM_ACCESS_LOAD, SIM_ACCESS_STORE, SIM_ACCESS_ATOMIC };
+struct sim_access {
+    const char *file;
+    uint32_t line, mask; /* mask: the active lanes */
+    uint8_t kind, bytes; /* enum sim_access_kind; of a lane */
+    bool shared;         /* else global */
+    uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on one address */
+    uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address; UINT32_MAX: further */
 };
 
 /* ---- the device ---- */
@@ -259,6 +295,8 @@ struct sim_result {
     struct sim_counters counters;
     struct sim_line *lines; /* owned: sim_result_free */
     unsigned nlines;
+    struct sim_access *accesses; /* of a launch whose time was modelled; owned likewise */
+    unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
     bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
     /* Of the blocks that ran: in all, and the most that one did, each of the three for itself. */

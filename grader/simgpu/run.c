@@ -19,7 +19,7 @@
 
 struct run_options {
     enum counter_format counters;
-    const char *counters_file, *device;
+    const char *counters_file, *device, *report;
     unsigned workers;
     bool sanitize, hostile_schedule, strict_order, leaks, time, ptx_counters;
     double timeout;
@@ -31,6 +31,7 @@ struct run {
     const struct gpu_device *device;
     pthread_mutex_t lock; /* several processes report */
     struct counter_log *counters;
+    struct simgpu_page *page;
     struct report_log *reports;
     const char *program;
     char ptxas[4200], cache[4200]; /* empty: there is none */
@@ -45,6 +46,7 @@ static const char usage[] =
     "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
     "  --time                  the modelled time of each kernel, and what limits it\n"
     "  --counters text|json    count what each kernel does, by source line\n"
+    "  --report FILE.html      time, accesses and source with heat, as a page that stands alone\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
     "  --no-sanitize           do not look for races and uninitialised reads\n"
@@ -67,6 +69,7 @@ static bool parse_number(const char *text, double low, double high, double *out)
 static bool set_option(struct run_options *o, const char *name, const char *value, struct err *e) {
     double number;
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
+    if (!strcmp(name, "--report")) return o->report = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
         o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
@@ -134,6 +137,7 @@ static void launched(void *user, const struct server_launch *l) {
     struct run *r = user;
     pthread_mutex_lock(&r->lock);
     if (r->counters) counter_log_add(r->counters, l);
+    if (r->page) simgpu_page_add(r->page, l);
     report_log_add(r->reports, l);
     if (r->options->time) say_time(l);
     pthread_mutex_unlock(&r->lock);
@@ -229,7 +233,7 @@ static struct server *open_device(void *user, int connection) {
     struct server_options options = {
         .user = run, .launched = launched, .undefined = undefined, .note = note, .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
-    if (b) backend_sim_set_timing(b, o->time);
+    if (b) backend_sim_set_timing(b, o->time || o->report);
     if (b && run->ptxas[0])
         backend_sim_set_ptxas(b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
     struct server *s = b ? server_open(b, &options, &e) : NULL;
@@ -353,10 +357,13 @@ int simgpu_run(int argc, char **argv) {
     if (!simgpu_beside(run.ptxas, sizeof run.ptxas, "cuda/bin/ptxas", &ignored)) run.ptxas[0] = 0;
     if (!simgpu_place(run.cache, sizeof run.cache, "cache/registers", &ignored)) run.cache[0] = 0;
     run.reports = report_log_new();
+    if (o.report) run.page = simgpu_page_new(run.device, argv[program]);
     run.program = argv[program];
     int status = serve_program(&run, argv + program, &e);
     report_log_end(run.reports);
-    if (!write_counters(&run, out, &e) || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    bool written = write_counters(&run, out, &e);
+    if (run.page) written = simgpu_page_end(run.page, o.report, &e) && written;
+    if (!written || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     if (!run.connected) say_foreign(run.program);
     return run.stranger || run.over ? 3 : end_like(status);
 }

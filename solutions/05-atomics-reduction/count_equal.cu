@@ -2,6 +2,8 @@
 // shuffles, a block through one shared word a warp, and comes to global memory once.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+// tune: THREADS 128 256 512 1024
+// tune: MOST_BLOCKS 264 528 1056 2112
 
 __device__ int warp_sum(int v) {
     for (int distance = 16; distance > 0; distance /= 2) v += __shfl_down_sync(0xffffffff, v, distance);

@@ -3,6 +3,7 @@
 // serves sixteen products.
 
 constexpr int MOST_RADIUS = 64, THREADS = 256, EACH = 4, PART = THREADS * EACH; // PART results a block
+// tune: THREADS 64 128 256 512
 
 __constant__ float taps[2 * MOST_RADIUS + 1];
 

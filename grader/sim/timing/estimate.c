@@ -16,31 +16,6 @@ static const u64 default_budget = 4000000, words_of_block = 6u << 20;
 /* Half the width of the interval, as a factor: docs/time-model.md has the errors that it covers. */
 static const double base_error = 1.35;
 
-static const char *const resource_names[R_COUNT] = {
-    [R_ISSUE] = "instruction issue",
-    [R_ALU] = "integer units",
-    [R_FMA] = "FP32 units",
-    [R_FP64] = "FP64 units",
-    [R_XU] = "special-function units",
-    [R_LSU] = "load/store issue",
-    [R_SHARED] = "shared memory",
-    [R_L1] = "L1 passes",
-    [R_L2] = "L2 bandwidth",
-    [R_DRAM] = "DRAM bandwidth",
-    [R_ATOMICS] = "atomics on one address",
-    [R_SLICE] = "atomics in one slice of L2",
-};
-static const char *const stall_names[STALL_COUNT] = {
-    [STALL_NONE] = "latency",
-    [STALL_ARITHMETIC] = "latency of arithmetic",
-    [STALL_SHARED] = "latency of shared memory",
-    [STALL_L1] = "latency of L1",
-    [STALL_L2] = "latency of L2",
-    [STALL_DRAM] = "latency of DRAM",
-    [STALL_ATOMIC] = "latency of atomics",
-    [STALL_BARRIER] = "waiting at barriers",
-};
-
 /* ---- which blocks ---- */
 
 struct plan {
@@ -132,30 +107,6 @@ static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
 }
 
 /* ---- from the replay to seconds ---- */
-
-static void rank(const struct replay_result *r, double device_part, const char *launch, struct time_estimate *t) {
-    struct {
-        const char *name;
-        double share;
-    } list[R_COUNT + 2];
-    u32 n = 0, worst = 0;
-    double most = 0;
-    for (u32 i = 0; i < R_COUNT; i++) {
-        list[n].name = resource_names[i], list[n++].share = r->busy[i] * device_part;
-        if (r->busy[i] > most) most = r->busy[i];
-    }
-    for (u32 i = 1; i < STALL_COUNT; i++)
-        if (r->stalls[i] > r->stalls[worst] || !worst) worst = i;
-    list[n].name = stall_names[worst], list[n++].share = (1 - (most < 1 ? most : 1)) * device_part;
-    list[n].name = launch, list[n++].share = 1 - device_part;
-    for (u32 k = 0; k < 3; k++) {
-        u32 best = k;
-        for (u32 i = k; i < n; i++)
-            if (list[i].share > list[best].share) best = i;
-        t->bound_by[k] = list[best].name, t->share[k] = list[best].share < 1 ? list[best].share : 1;
-        list[best] = list[k];
-    }
-}
 
 static double spread(const struct sim_trace *t) {
     double sum = 0, squares = 0, n = 0;
@@ -249,6 +200,7 @@ static double of_all_blocks(const struct replay_input *in, const struct sim_resu
     if (times > unlike) {
         alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
         time_replay(&alone, &r);
+        free(r.waits);
         cycles = larger(cycles, r.cycles * times);
     }
     cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors, out->work.sectors,
@@ -260,7 +212,7 @@ static double of_all_blocks(const struct replay_input *in, const struct sim_resu
 }
 
 static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p,
-                  struct sim_trace *trace, const struct sim_result *out, struct time_estimate *t) {
+                  struct sim_trace *trace, struct sim_result *out, struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
     struct regions regions;
     struct traffic traffic;
@@ -296,7 +248,10 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds, device = cycles / d->clock_hz;
     t->seconds = launch + device;
     t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
-    rank(&r, t->seconds > 0 ? device / t->seconds : 0, "launch overhead", t);
+    time_parts(&r, device, launch, t->parts);
+    time_rank(t->parts, t->seconds, t->bound_by, t->share);
+    time_look_waits(l->kernel->module, r.waits, device, out);
+    free(r.waits);
     interval(p, trace, &r, d, in.spills, t);
     if (beyond) t->low /= 2, t->high *= 2, t->note = "some blocks do far more than those that were traced";
     time_traffic_close(&traffic);
@@ -325,6 +280,7 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
     bool ok = ran && out->fault == SIM_FAULT_NONE;
     if (ok) model(s, l, o, p, trace, out, t);
+    if (ok) time_look_accesses(l->kernel->module, trace, out);
     if (ok && out->waits) t->waits = true, t->note = "blocks wait for each other, which is not modelled";
     sim_trace_free(trace);
     free(p);

@@ -8,7 +8,8 @@
  *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
  *   replay_memory.c   L1, L2, DRAM
  *   replay_atomics.c  atomics
- *   replay_machine.c  rates, caches, results */
+ *   replay_machine.c  rates, caches, results
+ *   parts.c, look.c   what people look at: time by resource, by source line; accesses */
 #pragma once
 #include "grader/sim/core/core.h"
 #include "grader/sim/timing/timing.h"
@@ -155,11 +156,21 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double busy[R_COUNT];       /* part of the cycles that each is busy, 0..1 */
-    double stalls[STALL_COUNT]; /* parts of the warps' waiting */
-    double l1_hits, l2_hits;    /* rates by sector */
+    double busy[R_COUNT];            /* part of the cycles that each is busy, 0..1 */
+    double stalls[STALL_COUNT];      /* parts of the warps' waiting */
+    double (*waits)[SIM_WAIT_COUNT]; /* by op of the module: cycles that warps spent there; owned: free it */
+    double l1_hits, l2_hits;         /* rates by sector */
     u32 simulated;
     bool truncated;
 };
 
 void time_replay(const struct replay_input *in, struct replay_result *out);
+
+/* ---- what people look at ---- */
+
+/* parts.c: what the device's seconds go to. */
+void time_parts(const struct replay_result *r, double device, double launch, double parts[TIME_PARTS]);
+/* look.c: by line of the result, what warps spent there, so that all lines have `seconds`; the accesses of the traced blocks. */
+void time_look_waits(const struct sim_module *m, double (*waits)[SIM_WAIT_COUNT], double seconds,
+                     struct sim_result *out);
+void time_look_accesses(const struct sim_module *m, const struct sim_trace *t, struct sim_result *out);

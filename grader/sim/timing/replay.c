@@ -161,6 +161,14 @@ static bool next_region(struct machine *m, struct rwarp *w) {
     return true;
 }
 
+static const enum sim_wait wait_of[STALL_COUNT] = {[STALL_ARITHMETIC] = SIM_WAIT_ARITHMETIC,
+                                                   [STALL_SHARED] = SIM_WAIT_SHARED,
+                                                   [STALL_L1] = SIM_WAIT_L1,
+                                                   [STALL_L2] = SIM_WAIT_L2,
+                                                   [STALL_DRAM] = SIM_WAIT_DRAM,
+                                                   [STALL_ATOMIC] = SIM_WAIT_ATOMIC,
+                                                   [STALL_BARRIER] = SIM_WAIT_BARRIER};
+
 /* Goes to the next instruction that takes an issue slot, and to when its operands are there. False: the warp
  * is done. */
 static bool advance(struct machine *m, struct rwarp *w) {
@@ -180,7 +188,8 @@ static bool advance(struct machine *m, struct rwarp *w) {
             continue;
         }
         m->stalls[why] += t - w->issued;
-        w->time = t;
+        wait_at(m, s->op, wait_of[why], t - w->issued);
+        w->time = w->operands = t;
         return true;
     }
 }
@@ -245,6 +254,7 @@ static void release(struct machine *m, u32 slot) {
         w->parked = false;
         double go = off(m, TERM_BIT(LATENCY)) ? t : t + barrier_latency;
         m->stalls[STALL_BARRIER] += go - w->issued;
+        wait_at(m, w->region->steps[w->step - 1].op, SIM_WAIT_BARRIER, go - w->issued);
         w->issued = go;
     }
 }
@@ -266,6 +276,14 @@ static void check_barrier(struct machine *m, u32 slot, u32 limit) {
 
 /* ---- one instruction ---- */
 
+/* Of an instruction whose operands were there: until its unit took it, until the scheduler did, until it was issued at `t`. */
+static void spent(struct machine *m, const struct rwarp *w, const struct step *s, double t) {
+    bool arithmetic = s->unit != UNIT_LSU && s->kind == STEP_PLAIN;
+    wait_at(m, s->op, arithmetic ? SIM_WAIT_UNIT : SIM_WAIT_QUEUE, w->unit_free - w->operands);
+    wait_at(m, s->op, SIM_WAIT_SLOT, t - w->unit_free);
+    wait_at(m, s->op, SIM_WAIT_ISSUING, w->issued - t);
+}
+
 static void issue(struct machine *m, u32 limit) {
     u32 n = m->heap[0];
     struct rwarp *w = &m->warps[n];
@@ -273,7 +291,7 @@ static void issue(struct machine *m, u32 limit) {
     if (!w->ticket) {
         double at = w->time;
         w->time = hold_back(m, w, at);
-        w->time = reserve_unit(m, w, s);
+        w->time = w->unit_free = reserve_unit(m, w, s);
         w->ticket = true;
         if (w->time > at) { /* the scheduler is free for others until the unit is */
             heap_down(m);
@@ -288,6 +306,7 @@ static void issue(struct machine *m, u32 limit) {
         results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
                 STALL_ARITHMETIC);
     w->issued = spill(m, w, t + s->count);
+    spent(m, w, s, t);
     w->step++;
     u32 slot = w->slot;
     if (s->kind == STEP_BARRIER && !off(m, TERM_BIT(BARRIERS))) {
