@@ -74,7 +74,10 @@ template <bool WHOLE>
 __global__ void __launch_bounds__(THREADS, 4)
     matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m) {
     __shared__ tiles tile;
-    int x = threadIdx.x % 8 * 4, y = threadIdx.x / 8 * 4; // columns x ... x+3, x+32 ...; rows y ... y+3, y+64 ...
+    // A warp's 32 x 8 x 8 elements are 64 x 32 of the tile. Its lanes lie 8 x 4, in groups of 2 x 2 that share vectors.
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int down = lane / 8 * 2 + lane / 2 % 2, across = lane / 4 % 2 * 2 + lane % 2;
+    int y = warp / 2 * 64 + down * 4, x = warp % 2 * 32 + across * 4; // and 32 rows, 16 columns further on
     int row = blockIdx.y * ROWS + y, col = blockIdx.x * COLS + x;
 
     float sum[8][8] = {};
@@ -88,8 +91,8 @@ __global__ void __launch_bounds__(THREADS, 4)
 #pragma unroll
         for (int l = 0; l < DEPTH; l++) {
             float column[8], line[8];
-            load8(column, &tile.a[l][y], &tile.a[l][y + ROWS / 2]);
-            load8(line, &tile.b[l][x], &tile.b[l][x + COLS / 2]);
+            load8(column, &tile.a[l][y], &tile.a[l][y + 32]);
+            load8(line, &tile.b[l][x], &tile.b[l][x + 16]);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
@@ -100,9 +103,9 @@ __global__ void __launch_bounds__(THREADS, 4)
 
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        int down = row + i % 4 + i / 4 * (ROWS / 2);
+        int down = row + i % 4 + i / 4 * 32;
         store<WHOLE>(c, down, col, n, m, make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]));
-        store<WHOLE>(c, down, col + COLS / 2, n, m, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]));
+        store<WHOLE>(c, down, col + 16, n, m, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]));
     }
 }
 

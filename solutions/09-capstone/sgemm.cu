@@ -1,7 +1,7 @@
 // sgemm: the model answer. A block owns 128 x 128 elements of C, each of its 4 warps 64 x 64, each thread 8 x
 // 16 in registers. Pieces of 16 steps of k lie in shared memory twice: while one buffer is multiplied, the next
 // piece is on its way into the other: B by asynchronous copies, A, which is turned, through registers. One
-// barrier a piece. Blocks whose tiles lie wholly inside the matrices run a version of the loop without a test.
+// barrier a piece. Matrices of whole tiles have a kernel without a test for the border.
 
 #include <cuda_pipeline.h>
 
@@ -15,8 +15,8 @@ struct tiles {
     float a[DEPTH][BLOCK + PAD], b[DEPTH][BLOCK]; // a is turned: a[l] is a column
 };
 
-// Four elements of a row, zeros outside the matrix; one load where the row is aligned. WHOLE: they are inside
-// and aligned.
+// Four elements of a row, zeros outside the matrix; one load where the row is aligned. WHOLE: all are inside and
+// aligned.
 template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     const float *p = matrix + (size_t)row * cols + col;
     if (WHOLE || (row < rows && col + 3 < cols && cols % 4 == 0)) return *reinterpret_cast<const float4 *>(p);
@@ -93,8 +93,10 @@ __device__ void send_b(tiles &to, const float *b, int left, int start, int k, in
 }
 
 template <bool WHOLE>
-__device__ void product(tiles (&buffer)[2], float *c, const float *__restrict__ a,
-                        const float *__restrict__ b, int n, int k, int m, float alpha, float beta) {
+__global__ void __launch_bounds__(THREADS, 2)
+    sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m,
+                 float alpha, float beta) {
+    __shared__ tiles buffer[2];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK;
     const int down = lane / 8 * 2 + lane / 2 % 2, across = lane / 4 % 2 * 2 + lane % 2; // lanes 8 x 4
@@ -125,9 +127,9 @@ __device__ void product(tiles (&buffer)[2], float *c, const float *__restrict__ 
 #pragma unroll
             for (int j = 0; j < ACROSS; j += 4) load4(&row[j], &buffer[now].b[l][x + j * 4]);
 #pragma unroll
-            for (int i = 0; i < 8; i++)
+            for (int j = 0; j < ACROSS; j++) // down the columns: ptxas then reads more operands once for two products
 #pragma unroll
-                for (int j = 0; j < ACROSS; j++) sum[i][j] += column[i] * row[j];
+                for (int i = 0; i < 8; i++) sum[i][j] += column[i] * row[j];
         }
         if (more) {
             put_a(buffer[now ^ 1], next);
@@ -145,21 +147,12 @@ __device__ void product(tiles (&buffer)[2], float *c, const float *__restrict__ 
                           make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
 }
 
-__global__ void __launch_bounds__(THREADS, 2)
-    sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m,
-                 float alpha, float beta) {
-    __shared__ tiles buffer[2];
-    // The same for all threads of a block: barriers inside are safe.
-    const bool rows_inside = (blockIdx.y + 1) * BLOCK <= n, columns_inside = (blockIdx.x + 1) * BLOCK <= m;
-    if (rows_inside && columns_inside && m % 4 == 0 && k % DEPTH == 0)
-        product<true>(buffer, c, a, b, n, k, m, alpha, beta);
-    else
-        product<false>(buffer, c, a, b, n, k, m, alpha, beta);
-}
-
 extern "C" void sgemm(float *c, const float *a, const float *b, int n, int k, int m, float alpha,
                       float beta) {
     if (n == 0 || m == 0) return;
     dim3 grid((m + BLOCK - 1) / BLOCK, (n + BLOCK - 1) / BLOCK);
-    sgemm_kernel<<<grid, THREADS>>>(c, a, b, n, k, m, alpha, beta);
+    if (n % BLOCK == 0 && m % BLOCK == 0 && k % DEPTH == 0)
+        sgemm_kernel<true><<<grid, THREADS>>>(c, a, b, n, k, m, alpha, beta);
+    else
+        sgemm_kernel<false><<<grid, THREADS>>>(c, a, b, n, k, m, alpha, beta);
 }
