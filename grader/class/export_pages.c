@@ -137,7 +137,7 @@ static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *
         !class_unpack(sqlite3_column_blob(q, EXPORT_whole), (size_t)sqlite3_column_bytes(q, EXPORT_whole), ex,
                       store_text(q, EXPORT_grader), &r))
         return true;
-    report_html(&r, d, &page);
+    report_html(&r, d, NULL, &page);
     snprintf(ending, sizeof ending, "-%.60s.html", ex->name);
     class_page_name(store_text(q, EXPORT_student), ending, name);
     bool ok = put_page(p, name, &page, e);

@@ -2,7 +2,7 @@
  * has, so that everybody can ask the same. */
 #include "grader/class/export.h"
 #include "grader/class/page.h"
-#include "grader/report/report_svg.h"
+#include "grader/page/page.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,18 +43,17 @@ static void draw(const struct bars *b, const char *title, struct buf *out) {
     for (unsigned i = 0; i < b->n; i++)
         if (b->bar[i].count > most) most = b->bar[i].count;
     double step = (double)WIDTH / (b->n ? b->n : 1);
-    report_svg_open(WIDTH + 20, HEIGHT + 60, title, out);
-    report_svg_line(10, HEIGHT + 25, WIDTH + 10, HEIGHT + 25, "axis", out);
+    page_svg_open(WIDTH + 20, HEIGHT + 60, title, out);
+    page_svg_line(10, HEIGHT + 25, WIDTH + 10, HEIGHT + 25, "axis", out);
     for (unsigned i = 0; i < b->n; i++) {
         char text[32];
         double height = HEIGHT * (double)b->bar[i].count / (double)most, x = 10 + step * i;
-        report_svg_bar(x + 2, HEIGHT + 25 - height, step - 4, height, "yours", out);
+        page_svg_bar(x + 2, HEIGHT + 25 - height, step - 4, height, "yours", out);
         snprintf(text, sizeof text, "%lld", b->bar[i].count);
-        if (b->bar[i].count) report_svg_text(x + step / 2, HEIGHT + 20 - height, "middle", text, out);
-        if (b->n <= 14 || i % (b->n / 7) == 0)
-            report_svg_text(x + step / 2, HEIGHT + 42, "middle", b->bar[i].name, out);
+        if (b->bar[i].count) page_svg_text(x + step / 2, HEIGHT + 20 - height, "middle", text, out);
+        if (b->n <= 14 || i % (b->n / 7) == 0) page_svg_text(x + step / 2, HEIGHT + 42, "middle", b->bar[i].name, out);
     }
-    report_svg_close(out);
+    page_svg_close(out);
 }
 
 /* Scores of an exercise: 0, above 0 to 10, … above 90 to below 100, and 100 for itself. */
