@@ -1,15 +1,17 @@
 # Warpbook.
 #   make grade    set up, build, grade what is in chapters/ on the default device
-#   make check    set up, build, run all tests; make check-hostile adds the submissions that attack the grader
+#   make check    set up, build, run the tests; make check-long the whole programs and the whole book, make check-hostile the attacks
 #   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make bench-calls: what the runtime's calls cost; make fuzz: libFuzzer on what reads foreign bytes
+#   make site     lessons, tasks, ladders and guides as static pages, in build/site
 #   make test SUITE=name, make format: docs/contributing.md
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
 MAKEFLAGS += -j$(shell nproc)
 B      := $(if $(SAN),build/san,build)
 CC     := gcc
+CXX    := g++
 comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
 # Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
@@ -20,7 +22,7 @@ LDFLAGS := -pie -Wl,-z,relro,-z,now
 LDLIBS  = -ljansson -larchive -lsqlite3 -lyaml -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
 # Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
 CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
-CHECKLIBS := -lcheck_pic -lsubunit -lrt
+CHECKLIBS := -lcheck_pic -lsubunit -lrt -lstdc++
 Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # Where nvcc and its headers are: found by grader/setup.sh, which leaves a link.
@@ -40,6 +42,7 @@ sim_c     := $(filter-out $(lanes_c),$(wildcard grader/sim/*.c grader/sim/*/*.c)
 server_c  := $(wildcard grader/server/*.c)
 runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
 rooms     := jail book grade report class cli
+page_c    := $(wildcard grader/page/*.c)
 grader_c  := $(filter-out grader/cli/main.c,$(foreach room,$(rooms),$(wildcard grader/$(room)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
 device_c  := $(wildcard grader/device/*.c)
@@ -54,11 +57,17 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 ISAS := v2 v3 v4
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
-grader_o := $(call obj,$(grader_c) $(chapter_c))
+grader_cpp := $(wildcard grader/class/*.cpp)
+grader_o := $(call obj,$(grader_c) $(page_c) $(chapter_c)) $(patsubst %.cpp,$(B)/obj/%.o,$(grader_cpp))
 
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+
+# One file: toml++ behind a C header (docs/architecture.md).
+$(B)/obj/%.o: %.cpp $(B)/flags | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
 define lanes_rule
@@ -85,7 +94,21 @@ FORCE:
 
 $(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.list
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS)
-$(B)/simgpu: $(call obj,$(simgpu_c)) $(base_o)
+# The book as static pages, in build/site: SITEFLAGS=--no-pictures leaves out what has to be run for it.
+site_c  := $(wildcard grader/site/*.c)
+SITE ?= $(B)/site
+$(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) -lcmark-gfm-extensions -lcmark-gfm
+site: all $(B)/makesite
+	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
+# Every page parses, links to what is there, asks for nothing; with a Chromium here also: no error, no scrolling sideways, at three
+# widths, light and dark. `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
+drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
+check-pages: site
+	$(Q)mkdir -p $(B)/pages && for f in $(drawn); do name=$${f##*/}; \
+	  $(B)/grader report $${name%%-*} --file solutions/$$f.cu --output $(B)/pages/$$name.html || [ $$? = 1 ] || exit 1; done
+	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
+$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # Knows nothing of the book or of grading: what it does not hold can't be read out of it.
 $(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_lock.c) $(base_o)
@@ -144,15 +167,25 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 
-# Sanitised programs are some ten times slower, and the tests' limits are there to end what hangs.
-PATIENT := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
+# The tests' limits are there to end what hangs: not to fail where a machine is busy, nor sanitised programs, some ten times slower.
+PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 
 # ---- what people type ----
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-check: all $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so check-format
-	$(Q)$(PATIENT) $(B)/tests/unit
+suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c)))
+tests  := all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+check: check-suites check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
+	$(Q)$(B)/grader verify --quick
+# The unit suites side by side, without what is tagged `long`; a line for each, all of it where one fails.
+check-suites: $(suites:%=suite-%)
+$(suites:%=suite-%): suite-%: $(tests)
+	$(Q)$(PATIENT) CK_EXCLUDE_TAGS=long CK_RUN_SUITE=$* $(B)/tests/unit >$(B)/tests/suite-$*.log 2>&1; status=$$?; \
+	  [ $$status = 0 ] || cat $(B)/tests/suite-$*.log; sed -n 's/^1.*Checks/$*: Checks/p; /skipped/p' $(B)/tests/suite-$*.log; exit $$status
+# What takes longer: whole programs, the book graded by different numbers of threads, every version, mutant and cheat of the book.
+check-long: $(tests)
+	$(Q)$(PATIENT) CK_INCLUDE_TAGS=long $(B)/tests/unit
 	$(Q)$(B)/grader verify
 # Submissions that attack the grader, under every tier of the jail; archives; a grader killed at random: some ten minutes.
 check-hostile: all $(B)/tests/hostile
@@ -163,6 +196,18 @@ $(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
 check-class: all $(B)/tests/libfaults.so
 	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
+# What grading each exercise takes at its peak, nothing in the cache; LIMIT=768 holds it to that, as a small container does.
+check-memory: all
+	$(Q)python3 grader/tests/class/memory.py $(B) $(if $(LIMIT),--limit $(LIMIT)) $(EXERCISES)
+# Different versions of an exercise apart, copies together: the table of docs/similarity.md.
+check-similar: all
+	$(Q)python3 grader/tests/class/similar.py $(B)
+# The package for Gradescope, run as it is there, in containers of 768 MB and 256 MB.
+check-gradescope: all
+	$(Q)python3 grader/tests/class/gradescope.py $(B)
+# Shards under Slurm, on one machine with several node names.
+check-slurm: all
+	$(Q)python3 grader/tests/class/slurm.py $(B)
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -170,11 +215,11 @@ check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
 $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -O3 $(LDFLAGS) $< -o $@
-# The simulator's counters of 960 launches, against what Nsight Compute read on an H100 (docs/counters.md).
+# The simulator's counters of 961 launches, against what Nsight Compute read on an H100 (docs/counters.md).
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py
 # One unit suite: make test SUITE=counters.
-test: all $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
 formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)
@@ -206,5 +251,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-counters check-format check-hostile check-mufu clean format fuzz gpu-carry gpu-report grade new setup test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

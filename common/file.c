@@ -72,29 +72,20 @@ bool file_write(const char *path, const void *data, size_t size, struct err *e) 
     return false;
 }
 
-bool file_deliver(const char *path, const void *data, size_t size, struct err *e) {
-    char target[PATH_MAX];
-    struct stat st;
-    if (replaceable(path)) return file_write(path, data, size, e);
-    if (realpath(path, target) && stat(target, &st) == 0 && S_ISREG(st.st_mode))
-        return file_write(target, data, size, e);
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return failed(e, path, "open");
-    bool ok = write_all(fd, data, size) || failed(e, path, "write");
-    return (close(fd) == 0 || !ok || failed(e, path, "write")) && ok;
-}
-
-/* A device or a pipe is written to as it is; a link's target likewise. */
+/* A device or a pipe is written to as it is. */
 static bool open_in_place(const char *path, struct file_out *o, struct err *e) {
     o->temporary[0] = 0;
-    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     o->f = fd >= 0 ? fdopen(fd, "w") : NULL;
     return o->f || failed(e, path, "open");
 }
 
 bool file_open(const char *path, struct file_out *o, struct err *e) {
+    char target[PATH_MAX];
     *o = (struct file_out){.f = stdout};
     if (!path) return true;
+    /* A link stays, and its target is replaced as a whole. */
+    if (!replaceable(path) && realpath(path, target) && replaceable(target)) path = target;
     if (snprintf(o->temporary, sizeof o->temporary, "%s.XXXXXX", path) >= (int)sizeof o->temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
     strcpy(o->path, path);
@@ -116,6 +107,13 @@ bool file_close(struct file_out *o, bool keep, struct err *e) {
     if (keep) failed(e, o->path, "write");
     unlink(o->temporary);
     return !keep;
+}
+
+bool file_deliver(const char *path, const void *data, size_t size, struct err *e) {
+    struct file_out o;
+    if (!file_open(path, &o, e)) return false;
+    fwrite(data, 1, size, o.f); /* file_close sees what failed */
+    return file_close(&o, true, e);
 }
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }

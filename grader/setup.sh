@@ -2,7 +2,8 @@
 # setup.sh BUILD [check]: installs what this machine lacks, and says what it installs. The list is packages.txt beside this file.
 # Debian packages come through apt (as root or with sudo); nvcc from PATH or /usr/local/cuda, else NVIDIA's compiler
 # wheels from PyPI into BUILD/toolkit, for which no root is needed. BUILD/cuda then points to the toolkit, and BUILD/nvdisasm to the
-# disassembler, the toolkit's or that of a wheel. Where none is to be had the time model does without machine code.
+# disassembler, the toolkit's or that of a wheel. Nothing needs it but times from machine code: where it is not to be had at once,
+# setup goes on without.
 set -eu
 build=$1
 list=$(dirname "$0")/packages.txt
@@ -47,20 +48,20 @@ fetch_toolkit() {
     rm -rf "$build/toolkit.new"
 }
 
-# unpack_wheels FOLDER MARK: the wheels so marked in the list, below FOLDER as python lays them out. Fails, with the reason in pip.log.
+# unpack_wheels FOLDER MARK [OPTION…]: the wheels so marked in the list, below FOLDER as python lays them out. Fails, with the reason in pip.log.
 unpack_wheels() {
     rm -rf "$1"
-    python3 -m venv "$1" && sed -n "s/^$2: //p" "$list" | "$1/bin/python" -m pip install \
+    folder=$1 mark=$2
+    shift 2
+    python3 -m venv "$folder" && sed -n "s/^$mark: //p" "$list" | "$folder/bin/python" -m pip install "$@" \
         --no-deps --no-compile --disable-pip-version-check -r /dev/stdin
 }
 
 # fetch_disassembler: into BUILD/disassembler; a folder that is not there says that it could not be.
 fetch_disassembler() {
-    # shellcheck disable=SC2046
-    (install $(sed -n 's/^nvcc: //p' "$list")) || return 1
     echo "setup: no nvdisasm here; fetching NVIDIA's wheel into $build/disassembler:"
     sed -n 's/^disassembler: /    /p' "$list"
-    unpack_wheels "$build/disassembler.new" disassembler >"$build/pip.log" 2>&1 || { rm -rf "$build/disassembler.new"; return 1; }
+    unpack_wheels "$build/disassembler.new" disassembler --timeout 10 --retries 0 >"$build/pip.log" 2>&1 || { rm -rf "$build/disassembler.new"; return 1; }
     rm -rf "$build/disassembler"
     mkdir "$build/disassembler"
     mv "$build"/disassembler.new/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm "$build/disassembler/nvdisasm" || return 1
@@ -103,5 +104,5 @@ if [ -x "$disassembler" ] && said=$("$disassembler" --version | sed -n 's/.*, V/
     ln -s "$disassembler" "$build/nvdisasm"
     echo "setup: nvdisasm $said in $disassembler"
 else
-    echo "setup: no nvdisasm, so modelled times come from PTX; make setup tries again"
+    echo "setup: no nvdisasm, so --machine-code is not to be had; nothing else needs it"
 fi

@@ -116,5 +116,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 64}},
-         .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .timed = {{1 << 20, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 70, .speed = 20}, .tests = tests, .baseline = "1-counted");

@@ -86,5 +86,5 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every caller keeps", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1024, 64}},
-         .timed = {{65536, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-unqualified");

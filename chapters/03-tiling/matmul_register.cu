@@ -2,6 +2,7 @@
 // an element.
 
 constexpr int TILE = 32;
+// tune: TILE 8 16 32
 
 __global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n,
                        int k, int m) {

@@ -34,6 +34,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(transpose_padded, .chapter = "04-bank-conflicts", .title = "A tile whose columns are as good as its rows",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{256, 512}}, .timed = {{2048, 2048}}, .reference = ex_transpose_i32,
+         .technique_case = {{256, 512}}, .timed = {{4096, 4096}}, .reference = ex_transpose_i32,
          .bytes = ex_transpose_bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-tile");

@@ -1,6 +1,6 @@
 // sum_reduce: sums[r] is the sum of row r; in is rows x cols. A block a row.
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256; // tune: THREADS 64 128 256 512 1024
 
 __global__ void reduce(float *__restrict__ sums, const float *__restrict__ in, int cols) {
     __shared__ float part[THREADS];

@@ -1,7 +1,7 @@
 // launch_bounds: a bank of 48 filters on many signals: out[c][s] is the sum over j of in[j][s] * gain[j][c].
 // A thread handles a signal, with a sum for each filter in a register.
 
-constexpr int FILTERS = 48, THREADS = 256;
+constexpr int FILTERS = 48, THREADS = 512; // tune: THREADS 128 256 512
 
 // TODO: nobody has told the compiler how large the blocks are, and how many of them are to fit on an SM. How
 // many registers does it take, and how many blocks fit then? What could you promise it?

@@ -1,6 +1,6 @@
 // softmax: out[r][i] = exp(in[r][i] - m) / sum over k of exp(in[r][k] - m), m being the largest of row r.
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256; // tune: THREADS 64 128 256 512 1024
 
 __device__ float block_max(float v) {
     __shared__ float part[THREADS];

@@ -97,8 +97,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 128 MB in and out, so that the launch is little beside them. */
+/* Timed: 256 MB in and out, so that the launch is little beside them. */
 EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15, 16}},
-         .timed = {{1 << 24, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .timed = {{1 << 25, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-global");

@@ -3,6 +3,7 @@
 #include "common/hash.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static const size_t type_bytes[] = {
 #define X(id, type, name) [id] = sizeof(type),
@@ -79,7 +80,7 @@ static void get_memory(struct problem *p, unsigned i) {
     struct operand *o = &p->op[i];
     bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
     if (o->owner == (int)i)
-        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = arena_alloc(&p->arena, o->bytes + 8);
+        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = o->room = arena_alloc(&p->arena, o->bytes + 8);
     if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
@@ -94,13 +95,17 @@ bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_
         get_memory(p, i);
         if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT) p->op[p->op[i].owner].written = true;
     }
-    for (unsigned i = 0; i < ex->nargs; i++) {
+    problem_place_aliases(p);
+    return true;
+}
+
+void problem_place_aliases(struct problem *p) {
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct operand *o = &p->op[i], *owner = &p->op[o->owner];
         if (o == owner) continue;
         o->before = (char *)owner->before + o->offset, o->after = (char *)owner->after + o->offset;
         o->written = owner->written;
     }
-    return true;
 }
 
 void problem_close(struct problem *p) { arena_free(&p->arena); }
@@ -159,7 +164,7 @@ static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outpu
     /* An alias is filled by its owner, unless that is an output, which has nothing to fill with. */
     if (!own && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
     if (!input && !outputs) return;
-    if (!input) fill_random_bits(r, o->before, o->bytes);
+    if (!input) o->drawn = *r, o->forgotten = false, fill_random_bits(r, o->before, o->bytes);
     else if (a->fill) a->fill(p->c, r, o->before, o->count);
     else fill_default(a->type, r, o->before, o->count);
 }
@@ -168,6 +173,30 @@ void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
     for (int alias = 0; alias < 2; alias++) /* owners first: an alias may write over a part of its owner */
         for (unsigned i = 0; i < p->ex->nargs; i++)
             if ((p->op[i].owner != (int)i) == alias) draw_one(p, i, r, outputs);
+}
+
+enum { LARGE = 16 << 20, PAGE = 65536 };
+
+static bool is_alone(const struct problem *p, unsigned i) {
+    for (unsigned k = 0; k < p->ex->nargs; k++)
+        if (k != i && p->op[k].owner == (int)i) return false;
+    return true;
+}
+
+void problem_forget(struct problem *p) {
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        struct operand *o = &p->op[i];
+        if (p->ex->args[i].role != EX_OUT || o->owner != (int)i || o->bytes < LARGE || !is_alone(p, i)) continue;
+        uintptr_t first = ((uintptr_t)o->before + PAGE - 1) / PAGE * PAGE,
+                  last = ((uintptr_t)o->before + o->bytes) / PAGE * PAGE;
+        o->forgotten = madvise((void *)first, last - first, MADV_DONTNEED) == 0;
+    }
+}
+
+void problem_recall(const struct problem *p, unsigned arg) {
+    const struct operand *o = &p->op[arg];
+    struct ex_rng r = o->drawn;
+    if (o->forgotten) fill_random_bits(&r, o->before, o->bytes);
 }
 
 /* ---- the answer ---- */

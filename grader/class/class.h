@@ -2,6 +2,7 @@
  * docs/store.md says what a store holds. */
 #pragma once
 #include "common/hash.h"
+#include "grader/class/assignment.h"
 #include "grader/class/plan.h"
 #include "grader/class/store.h"
 #include "grader/grade/grade.h"
@@ -17,9 +18,10 @@ struct class_progress {
 struct class_grading {
     struct grade_options grade;
     unsigned jobs;
-    bool aside;                  /* grade, but leave in the gradebook what is there: for comparing */
-    const struct exercise *only; /* NULL = all */
-    unsigned shard, shards;      /* every shards-th from shard on, from 0; 0 shards = all */
+    bool aside;                          /* grade, but leave in the gradebook what is there: for comparing */
+    const struct exercise *only;         /* NULL = all */
+    const struct assignment *assignment; /* only its exercises, by its terms; NULL = none */
+    unsigned shard, shards;              /* every shards-th from shard on, from 0; 0 shards = all */
     void (*progress)(void *user, const struct class_progress *p); /* may be NULL */
     void *user;
 };
@@ -28,6 +30,11 @@ struct class_grading {
 bool class_grade(struct store *s, const struct class_grading *g, struct err *e);
 /* Names the result that grading this source now would give. */
 void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o, char key[HASH_HEX]);
+/* The terms of an assignment for an exercise; NULL = none. */
+const struct grade_terms *class_terms(const struct assignment *a, const struct exercise *ex);
+/* A result whole, for pages (store.def); and back: false where another grader wrote it. `r` is the caller's to free. */
+void class_pack(const struct result *r, struct buf *out);
+bool class_unpack(const void *bytes, size_t size, const struct exercise *ex, const char *grader, struct result *r);
 /* The seed that the gradebook is graded with: kept by the first run, and "" before that. */
 bool class_seed(struct store *s, char seed[65], struct err *e);
 bool class_keep_seed(struct store *s, const char *seed, struct err *e);

@@ -1,6 +1,7 @@
 /* collect.c — intake: what each student handed in, into the store (class.h). */
 #include "common/text.h"
 #include "grader/book/book.h"
+#include "grader/class/assignment.h"
 #include "grader/class/class.h"
 #include "grader/class/intake.h"
 #include "grader/class/pick.h"
@@ -93,12 +94,19 @@ static const char *first_doubt(const struct intake *in) {
 
 static bool put_student(struct collecting *c, const struct plan_student *st, unsigned entries, const char *doubt,
                         struct err *e) {
-    return store_do(
-               c->s, e,
-               "INSERT INTO student (id, name, rostered, entries, doubt) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO"
-               " UPDATE SET name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END,"
-               " rostered = max(rostered, excluded.rostered), entries = excluded.entries, doubt = excluded.doubt",
-               "ttllt", st->id, st->name, (long long)st->rostered, (long long)entries, doubt) &&
+    char time[32] = "";
+    long long seconds;
+    if (st->time && !assignment_time(st->time, &seconds))
+        return err_set(e, ERR_INPUT, "'%.100s' handed in at '%.60s': write such times as 2026-10-01T21:59:00+02:00",
+                       st->id, st->time);
+    if (st->time) assignment_time_text(seconds, time);
+    return store_do(c->s, e,
+                    "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at) VALUES (?, ?, ?, ?, ?, ?) "
+                    "ON CONFLICT (id) DO"
+                    " UPDATE SET submitted_at = CASE WHEN excluded.submitted_at = '' THEN submitted_at ELSE "
+                    "excluded.submitted_at END, name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END,"
+                    " rostered = max(rostered, excluded.rostered), entries = excluded.entries, doubt = excluded.doubt",
+                    "ttlltt", st->id, st->name, (long long)st->rostered, (long long)entries, doubt, time) &&
            store_do(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id) &&
            store_do(c->s, e, "DELETE FROM submission WHERE student = ? AND state <> 'taken'", "t", st->id);
 }
@@ -187,7 +195,9 @@ static bool fill_gaps(struct collecting *c, struct err *e) {
                " SELECT t.id, x.exercise, CASE WHEN t.doubt <> '' THEN 'unclear' WHEN t.rostered THEN 'missing' ELSE"
                " 'absent' END, '', CASE WHEN t.doubt <> '' THEN t.doubt ELSE 'nothing handed in' END FROM student t,"
                " (SELECT DISTINCT exercise FROM submission UNION SELECT ?1 WHERE ?1 IS NOT NULL"
-               "  UNION SELECT '' WHERE ?1 IS NULL AND NOT EXISTS (SELECT 1 FROM submission)) x",
+               "  UNION SELECT exercise FROM assigned"
+               "  UNION SELECT '' WHERE ?1 IS NULL AND NOT EXISTS (SELECT 1 FROM submission) AND NOT EXISTS (SELECT 1 "
+               "FROM assigned)) x",
                "t", only);
 }
 

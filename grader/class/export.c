@@ -10,7 +10,10 @@
 #define X(name) #name ", "
 static const char rows[] = "SELECT " EXPORT_COLUMNS(
     X) "(SELECT json FROM result r WHERE r.key = g.key),"
-       " (SELECT report FROM result r WHERE r.key = g.key) FROM gradebook g ORDER BY student, exercise";
+       " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
+       "submitted_at FROM student t WHERE t.id = g.student),"
+       " (SELECT whole FROM result r WHERE r.key = g.key), coalesce((SELECT kept FROM late l WHERE l.student = "
+       "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
 #undef X
 
 sqlite3_stmt *export_rows(struct store *s, struct err *e) { return store_ask(s, e, rows, ""); }
@@ -78,14 +81,39 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
     fputs("assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,"
           "max_score\r\n",
           f);
-    sqlite3_stmt *q = export_rows(s, e);
+    char due[32] = "";
+    sqlite3_stmt *q = store_ask(s, e, "SELECT deadline FROM assignment", "");
+    if (store_next(s, &q, e)) snprintf(due, sizeof due, "%s", store_text(q, 0));
+    store_end(&q);
+    q = export_rows(s, e);
     while (store_next(s, &q, e)) {
-        export_cell(f, store_text(q, EXPORT_exercise)), fputs(",,", f);
-        fprintf(f, "%s,", store_text(q, EXPORT_graded_at)), export_cell(f, store_text(q, EXPORT_student));
+        export_cell(f, store_text(q, EXPORT_exercise)), fprintf(f, ",%s,", due);
+        fprintf(f, "%s,", store_text(q, EXPORT_submitted_at)), export_cell(f, store_text(q, EXPORT_student));
         fputs(",", f), export_cell(f, store_text(q, EXPORT_name)), fputs(",,,", f);
-        number(f, q, EXPORT_score, "%.1f"), fputs(is_null(q, EXPORT_score) ? ",," : ",0.0,", f),
-            number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
+        double score = sqlite3_column_double(q, EXPORT_score), kept = sqlite3_column_double(q, EXPORT_kept);
+        number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
+        if (!is_null(q, EXPORT_score)) fprintf(f, "%.1f,%.1f", score * (1 - kept), score * kept);
+        else fputc(',', f);
+        fputc(',', f);
         number(f, q, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
+    }
+    return !e->text[0];
+}
+
+/* ---- an assignment's marks ---- */
+
+bool export_totals(struct store *s, FILE *f, struct err *e) {
+    if (store_number(s, e, "SELECT count(*) FROM assignment") == 0)
+        return err_set(e, ERR_INPUT, "%s was graded without an assignment: there are no totals", s->path);
+    fputs("student,name,submitted_at,days_late,total_percent,open,dropped\r\n", f);
+    sqlite3_stmt *q = store_ask(
+        s, e, "SELECT student, name, submitted_at, days_late, percent, open, dropped FROM total ORDER BY 1", "");
+    while (store_next(s, &q, e)) {
+        export_cell(f, store_text(q, 0)), fputc(',', f), export_cell(f, store_text(q, 1));
+        fprintf(f, ",%s,%lld,", store_text(q, 2), sqlite3_column_int64(q, 3));
+        number(f, q, 4, "%.2f"), fputc(',', f), export_cell(f, store_text(q, 5)), fputc(',', f),
+            export_cell(f, store_text(q, 6));
+        fputs("\r\n", f);
     }
     return !e->text[0];
 }

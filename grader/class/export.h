@@ -10,6 +10,7 @@ bool export_text(struct store *s, FILE *f, struct err *e);
 bool export_csv(struct store *s, FILE *f, struct err *e);
 bool export_nbgrader(struct store *s, FILE *f, struct err *e); /* the columns of nbgrader's CsvExportPlugin */
 bool export_json(struct store *s, FILE *f, struct err *e);
+bool export_totals(struct store *s, FILE *f, struct err *e); /* of an assignment: CSV, a row for each student */
 bool export_junit(struct store *s, FILE *f, struct err *e);
 bool export_tap(struct store *s, FILE *f, struct err *e);
 /* What intake found: a line for each thing. */
@@ -17,7 +18,10 @@ bool export_intake_text(struct store *s, FILE *f, struct err *e);
 bool export_intake_csv(struct store *s, FILE *f, struct err *e);
 bool export_intake_json(struct store *s, FILE *f, struct err *e);
 bool export_stats(struct store *s, FILE *f, struct err *e);
-/* A Markdown page for each student into a folder; how many, or -1. */
+/* The same as a page, with pictures. */
+bool export_stats_html(struct store *s, FILE *f, struct err *e);
+/* Pages for each student into a folder: STUDENT.md, STUDENT.html, and the report of each exercise as STUDENT-EXERCISE.html, as `grader
+ * report` has it, where this very grader graded it. How many students, or -1. */
 int export_feedback(struct store *s, const char *folder, struct err *e);
 
 /* Columns of the view gradebook, in the order in which the exports read it. */
@@ -31,7 +35,10 @@ enum export_column {
     EXPORT_COLUMNS(X)
 #undef X
         EXPORT_json,
-    EXPORT_report
+    EXPORT_report,
+    EXPORT_submitted_at, /* "" = unknown */
+    EXPORT_whole,        /* see store.def */
+    EXPORT_kept          /* what lateness leaves of a mark: 1 without an assignment */
 };
 /* The whole gradebook by student and exercise, with the result's JSON and report. */
 sqlite3_stmt *export_rows(struct store *s, struct err *e);

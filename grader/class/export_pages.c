@@ -1,7 +1,11 @@
-/* export_pages.c — statistics of a class, and a page for each student; see export.h. */
+/* export_pages.c — statistics of a class as text, and pages for each student; see export.h. */
 #include "common/file.h"
-#include "common/hash.h"
+#include "grader/book/book.h"
+#include "grader/class/class.h"
 #include "grader/class/export.h"
+#include "grader/class/page.h"
+#include "grader/grade/provenance.h"
+#include "grader/report/report.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -52,23 +56,6 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
 
 /* ---- a page a student ---- */
 
-/* A file's name from an id: what is not plain becomes '_', and then a part of its digest keeps it apart from others. */
-static void page_name(const char *id, char out[NAME_MAX + 1]) {
-    char sum[HASH_HEX];
-    size_t n = 0;
-    bool changed = !*id || *id == '.';
-    for (; id[n] && n < 120; n++) {
-        bool plain = (id[n] >= 'a' && id[n] <= 'z') || (id[n] >= '0' && id[n] <= '9') || strchr("-_.@+", id[n]) ||
-                     (id[n] >= 'A' && id[n] <= 'Z');
-        out[n] = plain ? id[n] : '_', changed |= !plain;
-    }
-    changed |= id[n] != 0, out[n] = 0;
-    hash_plain(id, strlen(id), sum);
-    if (*out == '.') *out = '_';
-    if (changed) snprintf(out + n, NAME_MAX - n, "-%.8s", sum);
-    strcat(out, ".md");
-}
-
 /* Longer than any run of backquotes in the text. */
 static void fence(FILE *f, const char *text) {
     unsigned longest = 2, run = 0;
@@ -108,31 +95,127 @@ static void heading(FILE *f, const char *name) {
     fputc('\n', f);
 }
 
-static bool next_page(struct file_out *o, const char *folder, const char *student, struct err *e) {
-    char name[NAME_MAX + 1], path[PATH_MAX];
-    page_name(student, name);
-    if (o->f && !file_close(o, true, e)) return false;
-    o->f = NULL;
-    if (!path_join(path, sizeof path, folder, name)) return err_set(e, ERR_INPUT, "%s: path too long", folder);
-    if (!file_open(path, o, e)) return o->f = NULL, false;
-    heading(o->f, student);
+/* ---- as HTML ---- */
+
+struct pages {
+    struct store *s;
+    const char *folder;
+    char *student; /* whose pages are being written; NULL = nobody's */
+    struct file_out markdown;
+    struct buf html;
+    int n;
+};
+
+static bool put_page(const struct pages *p, const char *name, const struct buf *text, struct err *e) {
+    char path[PATH_MAX];
+    return path_join(path, sizeof path, p->folder, name) ? file_write(path, buf_str(text), text->size, e)
+                                                         : err_set(e, ERR_INPUT, "%s: path too long", p->folder);
+}
+
+static const char *look(sqlite3_stmt *q) {
+    const char *verdict = store_text(q, EXPORT_verdict);
+    return !strcmp(verdict, "AC")                                                            ? "good"
+           : sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL || !strcmp(verdict, "PART") ? "warn"
+                                                                                             : "bad";
+}
+
+static const struct exercise *exercise_of(const char *id) {
+    for (unsigned i = 0; i < book_count(); i++)
+        if (!strcmp(book_id(book_at(i)), id)) return book_at(i);
+    return NULL;
+}
+
+/* The page of one result, as `grader report` writes it; false where there is none to be written. */
+static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *written, struct err *e) {
+    struct result r;
+    struct buf page = {0};
+    char ending[160];
+    const struct exercise *ex = exercise_of(store_text(q, EXPORT_exercise));
+    const struct gpu_device *d = grade_simulated(store_text(q, EXPORT_device));
+    *written = false;
+    if (!ex || !d ||
+        !class_unpack(sqlite3_column_blob(q, EXPORT_whole), (size_t)sqlite3_column_bytes(q, EXPORT_whole), ex,
+                      store_text(q, EXPORT_grader), &r))
+        return true;
+    report_html(&r, d, NULL, &page);
+    snprintf(ending, sizeof ending, "-%.60s.html", ex->name);
+    class_page_name(store_text(q, EXPORT_student), ending, name);
+    bool ok = put_page(p, name, &page, e);
+    *written = ok;
+    buf_free(&page), result_free(&r);
+    return ok;
+}
+
+static void row_html(struct pages *p, sqlite3_stmt *q, const char *page) {
+    struct buf *out = &p->html;
+    const char *id = store_text(q, EXPORT_exercise), *verdict = store_text(q, EXPORT_verdict);
+    buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "Nothing that could be graded", look(q));
+    class_page_text(*verdict ? verdict : store_text(q, EXPORT_state), out);
+    if (sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL)
+        buf_puts(out, "</span> no score, which is not a zero</h2>\n");
+    else
+        buf_printf(out, "</span> %.1f of %.0f</h2>\n", sqlite3_column_double(q, EXPORT_score),
+                   sqlite3_column_double(q, EXPORT_max_score));
+    if (page) buf_printf(out, "<p><a href=\"%s\">With pictures and the annotated source</a></p>\n", page);
+    buf_puts(out, "<pre>");
+    class_page_text(*verdict ? store_text(q, EXPORT_report) : store_text(q, EXPORT_reason), out);
+    buf_puts(out, "</pre>\n");
+    if (!*verdict) return;
+    buf_puts(out, "<p class=\"dim\">source sha256 "), class_page_text(store_text(q, EXPORT_source_sha256), out);
+    buf_puts(out, ", seed "), class_page_text(store_text(q, EXPORT_seed), out), buf_puts(out, ", device ");
+    class_page_text(store_text(q, EXPORT_device), out), buf_puts(out, ", nvcc "),
+        class_page_text(store_text(q, EXPORT_nvcc), out);
+    buf_puts(out, ", graded "), class_page_text(store_text(q, EXPORT_graded_at), out), buf_puts(out, "</p>\n");
+}
+
+/* ---- all students ---- */
+
+static bool finish_student(struct pages *p, struct err *e) {
+    char name[256];
+    if (!p->student) return true;
+    class_page_end(&p->html);
+    class_page_name(p->student, ".html", name);
+    bool ok = put_page(p, name, &p->html, e);
+    ok = file_close(&p->markdown, ok, e) && ok;
+    free(p->student), p->student = NULL;
+    return ok;
+}
+
+static bool begin_student(struct pages *p, sqlite3_stmt *q, struct err *e) {
+    char name[256], path[PATH_MAX];
+    const char *student = store_text(q, EXPORT_student);
+    class_page_name(student, ".md", name);
+    if (!path_join(path, sizeof path, p->folder, name)) return err_set(e, ERR_INPUT, "%s: path too long", p->folder);
+    if (!file_open(path, &p->markdown, e)) return false;
+    p->student = xstrdup(student), p->n++;
+    heading(p->markdown.f, student);
+    buf_clear(&p->html), class_page_begin(student, &p->html);
+    double kept = sqlite3_column_double(q, EXPORT_kept);
+    if (kept < 1) {
+        fprintf(p->markdown.f, "\nHanded in late: %.0f %% of each mark count.\n", 100 * kept);
+        buf_printf(&p->html, "<p>Handed in late: %.0f %% of each mark count.</p>\n", 100 * kept);
+    }
     return true;
 }
 
+static bool one_row(struct pages *p, sqlite3_stmt *q, struct err *e) {
+    char name[256];
+    bool paged;
+    if (p->student && strcmp(p->student, store_text(q, EXPORT_student)) && !finish_student(p, e)) return false;
+    if (!p->student && !begin_student(p, q, e)) return false;
+    one_exercise(p->markdown.f, q);
+    if (!report_page(p, q, name, &paged, e)) return false;
+    return row_html(p, q, paged ? name : NULL), true;
+}
+
 int export_feedback(struct store *s, const char *folder, struct err *e) {
-    struct file_out o = {0};
-    char *student = NULL;
-    int pages = 0;
+    struct pages p = {.s = s, .folder = folder};
     bool ok = dir_make(folder, e);
     sqlite3_stmt *q = ok ? export_rows(s, e) : NULL;
-    while (ok && store_next(s, &q, e)) {
-        if (!student || strcmp(student, store_text(q, EXPORT_student))) {
-            free(student), student = xstrdup(store_text(q, EXPORT_student));
-            ok = next_page(&o, folder, student, e), pages++;
-        }
-        if (ok) one_exercise(o.f, q);
-    }
-    if (o.f) ok = file_close(&o, ok, e) && ok;
-    store_end(&q), free(student);
-    return ok && !e->text[0] ? pages : -1;
+    while (ok && store_next(s, &q, e)) ok = one_row(&p, q, e);
+    store_end(&q);
+    ok = ok && finish_student(&p, e) && !e->text[0];
+    if (p.student) file_close(&p.markdown, false, e);
+    free(p.student), buf_free(&p.html);
+    return ok ? p.n : -1;
 }

@@ -58,12 +58,20 @@ static const char *book_of(const struct exercise *ex) {
 
 void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o, char key[HASH_HEX]) {
     struct hash h;
+    char terms[HASH_HEX];
     hash_start(&h);
     hash_text(&h, "result 1");
     hash_text(&h, digest), hash_text(&h, book_id(ex)), hash_text(&h, o->seed), hash_text(&h, o->device->name);
     hash_text(&h, grade_build()), hash_text(&h, grade_nvcc()), hash_text(&h, book_of(ex));
     hash_text(&h, o->count_modelled ? "counted" : "");
+    assignment_terms_digest(o->terms, terms);
+    if (terms[0]) hash_text(&h, terms);
     hash_hex(&h, key);
+}
+
+const struct grade_terms *class_terms(const struct assignment *a, const struct exercise *ex) {
+    const struct assignment_part *p = a ? assignment_part(a, ex) : NULL;
+    return p ? &p->terms : NULL;
 }
 
 static const struct exercise *exercise_of(const char *id) {
@@ -79,7 +87,10 @@ static bool put_todo(struct grading *m, long long n, const char *exercise, const
     char key[HASH_HEX];
     if (!ex) return true; /* of another book: its results stay as they are */
     if (m->g->only && m->g->only != ex) return true;
-    class_key(ex, digest, &m->g->grade, key);
+    if (m->g->assignment && !assignment_part(m->g->assignment, ex)) return true;
+    struct grade_options o = m->g->grade;
+    o.terms = class_terms(m->g->assignment, ex);
+    class_key(ex, digest, &o, key);
     if (m->g->shards &&
         strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL, 16) %
                 m->g->shards !=
@@ -205,8 +216,10 @@ static void work(void *user, unsigned i, struct buf *out) {
     struct slot *slot = &m->slots[i];
     struct result r;
     char name[128];
+    struct grade_options o = m->each;
+    o.terms = class_terms(m->g->assignment, slot->ex);
     grade_name(slot->ex, slot->ex->name, name, sizeof name);
-    grade_source(slot->ex, name, buf_str(&slot->source), slot->source.size, &m->each, &r);
+    grade_source(slot->ex, name, buf_str(&slot->source), slot->source.size, &o, &r);
     result_pack(&r, out);
 }
 
@@ -238,22 +251,24 @@ static char *json_of(const struct result *r, const struct grading *m) {
 }
 
 static bool put_result(struct grading *m, const struct slot *slot, const struct result *r, struct err *e) {
-    struct buf reason = {0}, report = {0};
-    char date[32], *json = json_of(r, m);
+    struct buf reason = {0}, report = {0}, whole = {0};
+    char date[32], terms[HASH_HEX], *json = json_of(r, m);
     const char *kind = r->speed.valid ? r->speed.kind : NULL;
     first_reason(r, &reason);
     report_text(r, m->g->grade.device, &(struct report_style){.width = 100}, &report);
-    grade_date(date);
+    grade_date(date), class_pack(r, &whole);
+    assignment_terms_digest(class_terms(m->g->assignment, slot->ex), terms);
     bool ok = store_do(
         m->s, e,
         "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, book, counted, jail,"
-        " graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason, report, json)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "tttttttttlttftfftfttt", slot->key, r->id, slot->digest, r->file, m->g->grade.seed, m->g->grade.device->name,
+        " graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason, report, json, terms, whole)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed, m->g->grade.device->name,
         grade_build(), grade_nvcc(), book_of(slot->ex), (long long)m->g->grade.count_modelled, jail_tier(), date,
         clock_seconds() - slot->began, verdict_code(r->verdict), verdict_scored(r->verdict) ? r->score : NAN,
-        r->max_score, kind, r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json);
-    buf_free(&reason), buf_free(&report), free(json);
+        r->max_score, kind, r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json,
+        terms, &whole);
+    buf_free(&reason), buf_free(&report), buf_free(&whole), free(json);
     return ok;
 }
 

@@ -44,6 +44,7 @@ static void work(void *user, unsigned slot, struct buf *out) {
     grade_name(it->ex, it->name, name, sizeof name);
     struct grade_options each = *m->each;
     each.no_speed |= it->no_speed, each.trusted |= it->trusted;
+    if (it->terms) each.terms = it->terms;
     if (it->source) grade_source(it->ex, name, buf_str(it->source), it->source->size, &each, &r);
     else if (!grade_file(it->ex, it->path, &each, &r, &e)) failed(&r, it->ex, e.text);
     result_pack(&r, out);

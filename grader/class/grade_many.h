@@ -10,6 +10,7 @@ struct grade_item {
     const char *path;
     bool no_speed; /* leave timing out, whatever the options say */
     bool trusted;  /* see struct grade_options */
+    const struct grade_terms *terms;
 };
 /* `results` has room for `n`; each is the caller's to free. An item whose process died is V_IE. */
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs, const struct grade_options *o,

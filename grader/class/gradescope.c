@@ -1,5 +1,5 @@
 /* gradescope.c — submission_metadata.yml of a Gradescope export (see plan.h): a mapping of folders to mappings, whose key
- * ":submitters" holds a list of people with ":name", ":sid" and ":email". libyaml reads it; nothing else of it is used. */
+ * ":submitters" holds a list of people with ":name", ":sid" and ":email", and whose ":created_at" is the time of the submission. libyaml reads it; nothing else of it is used. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/class/plan.h"
@@ -24,15 +24,18 @@ static yaml_node_t *value(yaml_document_t *d, const yaml_node_t *map, const char
     return NULL;
 }
 
-typedef void submitter(void *user, const char *folder, const char *const names[3]);
+typedef void submitter(void *user, const char *folder, const char *const names[3], const char *time);
 
-static void people(yaml_document_t *d, const char *folder, const yaml_node_t *list, submitter *each, void *user) {
+static void people(yaml_document_t *d, const char *folder, const yaml_node_t *one_folder, submitter *each, void *user) {
+    const yaml_node_t *list = value(d, one_folder, "submitters");
+    const char *time = text_of(value(d, one_folder, "created_at"));
     if (!list || list->type != YAML_SEQUENCE_NODE) return;
     for (yaml_node_item_t *i = list->data.sequence.items.start; i < list->data.sequence.items.top; i++) {
         yaml_node_t *one = yaml_document_get_node(d, *i);
         each(user, folder,
              (const char *const[3]){text_of(value(d, one, "sid")), text_of(value(d, one, "email")),
-                                    text_of(value(d, one, "name"))});
+                                    text_of(value(d, one, "name"))},
+             time);
     }
 }
 
@@ -48,8 +51,7 @@ static bool document(const struct buf *text, const char *path, submitter *each, 
                 parser.problem ? parser.problem : "");
     else
         for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++)
-            people(&d, text_of(yaml_document_get_node(&d, p->key)),
-                   value(&d, yaml_document_get_node(&d, p->value), "submitters"), each, user);
+            people(&d, text_of(yaml_document_get_node(&d, p->key)), yaml_document_get_node(&d, p->value), each, user);
     bool good = root && root->type == YAML_MAPPING_NODE;
     if (ok) yaml_document_delete(&d);
     yaml_parser_delete(&parser);

@@ -26,6 +26,8 @@ static bool copy(struct store *s, struct err *e) {
                                         "student, entry, file, exercise, state, why FROM"
                                         " other.intake WHERE student NOT IN (SELECT id FROM student) AND (student <> "
                                         "'' OR NOT EXISTS (SELECT 1 FROM intake))",
+                                        "INSERT OR IGNORE INTO assignment SELECT * FROM other.assignment",
+                                        "INSERT OR IGNORE INTO assigned SELECT * FROM other.assigned",
                                         "INSERT OR IGNORE INTO student SELECT * FROM other.student",
                                         "INSERT OR IGNORE INTO source SELECT * FROM other.source",
                                         "INSERT INTO submission (student, exercise, state, digest, file, why, key) "

@@ -1,6 +1,7 @@
 /* plan.c — see plan.h. First the entries are listed, then the layout is decided by what their names look like, then each
  * entry is given to the student whom its name means: by the roster where there is one, else by itself. */
 #include "grader/class/plan.h"
+#include "grader/class/assignment.h"
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -169,6 +170,7 @@ static bool add_roster(struct plan *p, struct err *e) {
         text_name(&shown, row->name);
         free(s->name);
         s->name = xstrdup(buf_str(&shown)), s->rostered = true;
+        if (*row->time) s->time = xstrdup(row->time);
         buf_free(&shown);
     }
     return true;
@@ -300,7 +302,18 @@ struct giving {
     unsigned next; /* the metadata's order is the names' mostly: the search goes on where it was */
 };
 
-static void give_submitter(void *user, const char *folder, const char *const names[3]) {
+/* The roster's word stands before Gradescope's. A time that can't be read is none: `batch` says how many students have none. */
+static void give_time(struct plan *p, unsigned entry, const char *time) {
+    long long seconds;
+    if (!assignment_time(time, &seconds)) return;
+    for (unsigned i = p->npairs; i-- > 0 && p->pairs[i].entry == entry;) {
+        struct plan_student *s = &p->students[p->pairs[i].student];
+        if (!s->time) s->time = xstrdup(time);
+        return;
+    }
+}
+
+static void give_submitter(void *user, const char *folder, const char *const names[3], const char *time) {
     struct giving *g = user;
     const char *id = *names[0] ? names[0] : *names[1] ? names[1] : *names[2] ? names[2] : folder;
     bool found = false;
@@ -311,6 +324,7 @@ static void give_submitter(void *user, const char *folder, const char *const nam
         if (en->dir != g->dir || strcmp(en->name, folder)) continue;
         found = true, g->next = i;
         g->ok = give(g->p, i, names, id, g->e);
+        if (g->ok) give_time(g->p, i, time);
     }
     if (!found && g->ok)
         g->ok = err_set(g->e, ERR_INPUT, "%s names the folder %.200s, which is not there", metadata, folder);
@@ -371,7 +385,7 @@ void plan_free(struct plan *p) {
     for (unsigned i = 0; i < p->ndirs; i++) free(p->dirs[i]);
     for (unsigned i = 0; i < p->nentries; i++) free(p->entries[i].name), free(p->entries[i].file);
     for (unsigned i = 0; i < p->nstudents; i++)
-        free(p->students[i].id), free(p->students[i].name), free(p->students[i].key);
+        free(p->students[i].id), free(p->students[i].name), free(p->students[i].key), free(p->students[i].time);
     free(p->dirs), free(p->entries), free(p->students), free(p->pairs);
     tdestroy(p->by_id, free_place);
     roster_free(&p->roster);

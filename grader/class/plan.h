@@ -40,6 +40,7 @@ struct plan_student {
     char *id;   /* unique, escaped */
     char *name; /* of the roster, or "" */
     char *key;  /* how the entries name the student; NULL = no entry */
+    char *time; /* when it was handed in, as the roster or Gradescope says; NULL = they do not */
     bool rostered;
     unsigned first; /* of the entries that name the student, for messages */
 };
@@ -66,6 +67,8 @@ struct plan_options {
 bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o, struct err *e);
 void plan_free(struct plan *p);
 
-/* Who handed in what, of a Gradescope export: calls `each` with the folder's name and three names of a person, "" = none. */
-bool plan_gradescope(const char *path, void (*each)(void *user, const char *folder, const char *const names[3]),
+/* Who handed in what, of a Gradescope export: calls `each` with the folder's name, three names of a person, "" = none, and the time,
+ * "" = none. */
+bool plan_gradescope(const char *path,
+                     void (*each)(void *user, const char *folder, const char *const names[3], const char *time),
                      void *user, struct err *e);

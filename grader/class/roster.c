@@ -111,16 +111,22 @@ static int column(const struct roster_row *head, const char *const *names) {
     return -1;
 }
 
-static bool add(struct roster *r, struct roster_row row, int id, int name, const char *path, struct err *e) {
+struct columns {
+    int id, name, time; /* -1 = none */
+};
+
+static bool add(struct roster *r, struct roster_row row, struct columns c, const char *path, struct err *e) {
+    int id = c.id, name = c.name;
     if ((unsigned)id >= row.n || !*row.cells[id])
         return free_row(&row), true; /* an empty line, or the points possible */
     row.id = row.cells[id], row.name = name >= 0 && (unsigned)name < row.n ? row.cells[name] : "";
+    row.time = c.time >= 0 && (unsigned)c.time < row.n ? row.cells[c.time] : "";
     int mine = (int)r->n;
     char *text = lower(row.id);
     bool twice = get(&r->ids, text) != ROSTER_NONE;
     put(&r->ids, text, mine);
     for (unsigned i = 0; i < row.n; i++)
-        if (i != (unsigned)id)
+        if (i != (unsigned)id && (int)i != c.time)
             put(&r->others, lower(row.cells[i]), mine), put_rotations(&r->others, row.cells[i], mine);
     GROW(r->rows, r->n + 1, r->room, 64);
     r->rows[r->n++] = row;
@@ -137,19 +143,20 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
                                       "identifier", "sis user id",   "student",      "login",
                                       "username",   "user name",     "sis login id", "id number",
                                       "email",      "email address", "e-mail",       NULL},
-                             *const people[] = {"name", "full name", "student name", "student", NULL};
+                             *const people[] = {"name", "full name", "student name", "student", NULL},
+                             *const times[] = {"submitted_at", "submitted at", NULL};
     const char *at = buf_str(text), *end = at + text->size, separator = separator_of(at);
     if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
     struct roster_row head = row_of(&at, end, separator);
-    int id = column(&head, ids), name = column(&head, people);
+    struct columns c = {column(&head, ids), column(&head, people), column(&head, times)};
     free_row(&head);
-    if (id < 0)
+    if (c.id < 0)
         return err_set(e, ERR_INPUT,
                        "%s: its first line must name the columns, one of them id, identifier, sid, student, "
                        "login, username or email",
                        path);
     bool ok = true;
-    while (ok && at < end) ok = add(r, row_of(&at, end, separator), id, name, path, e);
+    while (ok && at < end) ok = add(r, row_of(&at, end, separator), c, path, e);
     return ok && (r->n || err_set(e, ERR_INPUT, "%s: there is nobody in it", path));
 }
 

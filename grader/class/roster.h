@@ -1,6 +1,7 @@
 /* roster.h — who should have handed in: a CSV file with a header, as an LMS or GitHub Classroom exports it. A column named
  * id, identifier, sid, student, login, email … says who is who; all other columns are further names of the person, by
- * which a submission may be found: a number, an e-mail address, a GitHub name, "Doe, Jane". */
+ * which a submission may be found: a number, an e-mail address, a GitHub name, "Doe, Jane". The column submitted_at
+ * says when the person handed in, with the distance from UTC. */
 #pragma once
 #include "common/err.h"
 
@@ -11,6 +12,7 @@ enum { ROSTER_NONE = -1, ROSTER_SEVERAL = -2 };
 struct roster_row {
     char *id;   /* as in the file */
     char *name; /* of the column called name, or "" */
+    char *time; /* of the column submitted_at, or "" */
     char **cells;
     unsigned n;
 };

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 1, WAIT_MS = 60000 };
+enum { SCHEMA = 2, WAIT_MS = 60000 };
 
-static const char *const schema[] = {
-#define TABLE(text) text,
+static const struct {
+    int version;
+    const char *sql;
+} schema[] = {
+#define TABLE(version, text) {version, text},
 #include "grader/class/store.def"
 #undef TABLE
 };
@@ -113,11 +116,11 @@ static bool make_tables(struct store *s, struct err *e) {
     if (!ok) return false;
     long long version = store_number(s, e, "PRAGMA user_version");
     ok = version >= 0;
-    for (unsigned i = 0; ok && version == 0 && i < sizeof schema / sizeof *schema; i++)
-        ok = store_do(s, e, schema[i], "");
+    for (unsigned i = 0; ok && i < sizeof schema / sizeof *schema; i++)
+        if (schema[i].version > version) ok = store_do(s, e, schema[i].sql, "");
     char set[64];
     snprintf(set, sizeof set, "PRAGMA user_version = %d", SCHEMA);
-    if (ok && version == 0) ok = store_do(s, e, set, "");
+    if (ok && version < SCHEMA) ok = store_do(s, e, set, "");
     if (ok && version > SCHEMA)
         ok = err_set(e, ERR_INPUT, "%s: made by a newer grader (schema %lld); use that one", s->path, version);
     return store_commit(s, ok, e);

@@ -6,8 +6,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static bool stored_path(struct store *s, char path[4096], struct err *e) {
+    sqlite3_stmt *q = s ? store_ask(s, e, "SELECT path FROM assignment", "") : NULL;
+    path[0] = 0;
+    if (s && store_next(s, &q, e)) snprintf(path, 4096, "%s", store_text(q, 0));
+    store_end(&q);
+    return !e->text[0];
+}
+
+static bool read_named(const struct options *o, struct store *s, struct assignment *a, struct err *e) {
+    char path[4096];
+    if (o->assignment) return assignment_read(o->assignment, true, a, e);
+    if (!stored_path(s, path, e)) return false;
+    if (!path[0]) return true;
+    if (file_exists(path)) return assignment_read(path, true, a, e);
+    return err_set(e, ERR_INPUT,
+                   "%s was graded by the assignment %s, which is not there any more: name it by --assignment", s->path,
+                   path);
+}
+
+bool cli_class_assignment(const struct options *o, struct store *s, struct assignment *a, struct options *out,
+                          struct err *e) {
+    *a = (struct assignment){0}, *out = *o;
+    if (!read_named(o, s, a, e)) return false;
+    if (!a->n) return true;
+    out->terms = a, out->no_modelled |= !a->modelled;
+    if (!o->seed_given && a->seed[0]) snprintf(out->seed, sizeof out->seed, "%s", a->seed), out->seed_given = true;
+    if (!o->roster && a->roster[0]) out->roster = a->roster;
+    if (o->device_given) return true;
+    out->ndevices = 0;
+    return options_add_device(out, a->device, e) || (assignment_free(a), false);
+}
+
+static const struct exercise **of_assignment(const struct assignment *a) {
+    const struct exercise **list = xcalloc(a->n + 1, sizeof *list);
+    for (unsigned i = 0; i < a->n; i++) list[i] = a->parts[i].ex;
+    return list;
+}
+
 const struct exercise **cli_class_list(const struct options *o, struct err *e) {
     if (o->exercise) return book_find(o->exercise, e);
+    if (o->terms) return of_assignment(o->terms);
     struct options all = *o;
     all.nnames = 0;
     return cli_chosen(&all, e);
@@ -17,6 +56,7 @@ bool cli_class_intake(const struct options *o, struct store *s, const struct exe
                       struct err *e) {
     struct plan p;
     struct plan_options po = {.layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
+    if (o->terms && !assignment_store(o->terms, s, e)) return false;
     bool ok = plan_make(&p, o->names, o->nnames, &po, e) && class_intake(s, &p, list, e);
     *seen = p.nentries;
     plan_free(&p);
@@ -53,7 +93,7 @@ bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
     free(list);
     if (gpu_options_of(o->devices[0])) g.jobs = 1; /* another one beside it would be foreign load */
     if (o->shards) g.shard = o->shard - 1, g.shards = o->shards;
-    g.grade.seed = seed;
+    g.grade.seed = seed, g.assignment = o->terms;
     warn_of_compiler();
     bool ok = class_grade(s, &g, e);
     progress_clear();
@@ -65,10 +105,12 @@ bool cli_class_write(const struct options *o, struct store *s, FILE *f, struct e
     case FORMAT_TEXT: return export_text(s, f, e);
     case FORMAT_CSV: return export_csv(s, f, e);
     case FORMAT_NBGRADER: return export_nbgrader(s, f, e);
+    case FORMAT_TOTALS: return export_totals(s, f, e);
     case FORMAT_JSON: return export_json(s, f, e);
     case FORMAT_JUNIT: return export_junit(s, f, e);
     case FORMAT_TAP: return export_tap(s, f, e);
-    default: return err_set(e, ERR_INPUT, "--format gradescope goes with grader run");
+    case FORMAT_HTML: return err_set(e, ERR_INPUT, "--format html goes with grader stats, and feedback writes pages");
+    default: return err_set(e, ERR_INPUT, "--format gradescope and classroom go with grader run");
     }
 }
 

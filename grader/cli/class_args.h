@@ -5,7 +5,11 @@
 #include "grader/class/export.h"
 #include "grader/cli/commands.h"
 
-/* The exercises of --exercise, all of them without; NULL-terminated, to be freed. */
+/* Reads --assignment, or without it the one that the store was graded by (`s` may be NULL), into `a`; `out` are the options with
+ * the device, seed, roster and rules that it says, where the command line does not. False: it can't be read. */
+bool cli_class_assignment(const struct options *o, struct store *s, struct assignment *a, struct options *out,
+                          struct err *e);
+/* The exercises of --exercise, those of the assignment, or all of them without; NULL-terminated, to be freed. */
 const struct exercise **cli_class_list(const struct options *o, struct err *e);
 /* The paths into the store. `*seen`: entries that were looked at. */
 bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list, unsigned *seen,

@@ -28,10 +28,33 @@ static bool settle_seed(const struct options *o, struct store *s, char seed[65],
     return class_keep_seed(s, seed, e);
 }
 
-static bool batch(const struct options *o, struct store *s, FILE *f, struct err *e) {
+/* Whom nobody gave a time to is taken to be in time, and that is said. */
+static void warn_of_times(const struct options *o, struct store *s) {
+    struct err e = {0};
+    if (!o->terms || !o->terms->timed) return;
+    long long n = store_number(s, &e, "SELECT count(*) FROM student WHERE submitted_at = '' AND entries > 0");
+    if (n > 0)
+        fprintf(stderr,
+                "grader: warning: of %lld students nothing says when they handed in; they count as in time (a column "
+                "submitted_at of"
+                " the roster says it)\n",
+                n);
+}
+
+static bool batch_by(const struct options *o, struct store *s, FILE *f, struct err *e) {
     char seed[65];
-    return (!o->nnames || read_in(o, s, e)) && settle_seed(o, s, seed, e) && cli_class_grade(o, s, seed, false, e) &&
-           cli_class_write(o, s, f, e);
+    if (o->nnames ? !read_in(o, s, e) : o->terms && !assignment_store(o->terms, s, e)) return false;
+    warn_of_times(o, s);
+    return settle_seed(o, s, seed, e) && cli_class_grade(o, s, seed, false, e) && cli_class_write(o, s, f, e);
+}
+
+static bool batch(const struct options *o, struct store *s, FILE *f, struct err *e) {
+    struct assignment a;
+    struct options by;
+    if (!cli_class_assignment(o, s, &a, &by, e)) return false;
+    bool ok = batch_by(&by, s, f, e);
+    assignment_free(&a);
+    return ok;
 }
 
 int cmd_batch(const struct options *o) {
@@ -40,8 +63,8 @@ int cmd_batch(const struct options *o) {
     struct file_out out;
     if (!o->nnames && !o->store)
         return err_set(&e, ERR_INPUT, "batch takes folders or archives, or --store"), cli_complain(&e);
-    if (o->format == FORMAT_GRADESCOPE)
-        return err_set(&e, ERR_INPUT, "--format gradescope goes with grader run"), cli_complain(&e);
+    if (o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM)
+        return err_set(&e, ERR_INPUT, "--format gradescope and classroom go with grader run"), cli_complain(&e);
     if (!file_open(o->output, &out, &e)) return cli_complain(&e); /* a night's work must not end at its last step */
     bool opened = store_open(&s, o->store, true, &e), ok = opened && batch(o, &s, out.f, &e);
     ok = file_close(&out, ok, &e) && ok;

@@ -1,4 +1,4 @@
-/* cmd_feedback.c — grader feedback STORE FOLDER: a Markdown page for each student. */
+/* cmd_feedback.c — grader feedback STORE FOLDER: pages for each student. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -10,6 +10,6 @@ int cmd_feedback(const struct options *o) {
     int pages = export_feedback(&s, o->names[1], &e);
     store_close(&s);
     if (pages < 0) return cli_complain(&e);
-    printf("%d pages in %s\n", pages, o->names[1]);
+    printf("pages of %d students in %s\n", pages, o->names[1]);
     return EXIT_PASSED;
 }

@@ -11,11 +11,14 @@ static bool write_found(const struct options *o, struct store *s, FILE *f, struc
 }
 
 /* 1 where a person has to look at something. */
-int cmd_intake(const struct options *o) {
+int cmd_intake(const struct options *typed) {
     struct err e = {0};
+    struct assignment a;
+    struct options by, *o = &by;
     struct store s;
     struct file_out out;
     unsigned seen;
+    if (!cli_class_assignment(typed, NULL, &a, &by, &e)) return cli_complain(&e);
     if (!o->nnames) return err_set(&e, ERR_INPUT, "intake takes folders or archives"), cli_complain(&e);
     if (!file_open(o->output, &out, &e)) return cli_complain(&e);
     const struct exercise **list = cli_class_list(o, &e);
@@ -26,6 +29,6 @@ int cmd_intake(const struct options *o) {
                          : 0;
     ok = file_close(&out, ok, &e) && ok;
     if (opened) store_close(&s);
-    free(list);
+    free(list), assignment_free(&a);
     return !ok ? cli_complain(&e) : doubt ? EXIT_FAILED : EXIT_PASSED;
 }

@@ -26,8 +26,12 @@ int cmd_regrade(const struct options *o) {
     if (!o->seed_given)
         return err_set(&e, ERR_INPUT, "regrade takes --seed, another one than before"), cli_complain(&e);
     if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e)) return cli_complain(&e);
-    bool ok = cli_class_grade(o, &s, o->seed, true, &e) && say(&s, &changed, &e);
-    if (ok && !o->diff) ok = class_keep_seed(&s, o->seed, &e) && cli_class_grade(o, &s, o->seed, false, &e);
+    struct assignment a;
+    struct options by;
+    bool ok = cli_class_assignment(o, &s, &a, &by, &e) && cli_class_grade(&by, &s, o->seed, true, &e) &&
+              say(&s, &changed, &e);
+    if (ok && !o->diff) ok = class_keep_seed(&s, o->seed, &e) && cli_class_grade(&by, &s, o->seed, false, &e);
+    assignment_free(&a);
     store_close(&s);
     return !ok ? cli_complain(&e) : changed ? EXIT_FAILED : EXIT_PASSED;
 }

@@ -2,9 +2,27 @@
  * build/reports/NAME.html, whose path it prints. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
+#include "grader/cli/progress.h"
+#include "grader/grade/gpu_device.h"
+#include "grader/grade/versions.h"
 
 #include <limits.h>
 #include <stdio.h>
+
+static void page(const struct options *o, const struct exercise *ex, const struct result *r, struct buf *out) {
+    enum { RUNS = 60 };
+    struct report_run runs[RUNS];
+    struct report_beside b = {.runs = runs, .nruns = o->file ? 0 : progress_history(ex, runs, RUNS)};
+    const struct gpu_device *d = gpu_options_of(o->devices[0]) ? grade_device() : o->devices[0];
+    struct buf trouble = {0};
+    progress_show((void *)ex->name, "the book's own versions");
+    struct version *list = version_list(ex, d, o->workers, &b.nversions, &trouble);
+    b.versions = list;
+    report_html(r, o->devices[0], &b, out);
+    if (trouble.size) fprintf(stderr, "grader: not in the pictures: %s", buf_str(&trouble));
+    version_free(list, b.nversions);
+    buf_free(&trouble);
+}
 
 int cmd_report(const struct options *o) {
     struct err e = {0};
@@ -16,7 +34,8 @@ int cmd_report(const struct options *o) {
     struct grade_options go = options_grade(o, o->devices[0]);
     go.progress = progress_show, go.user = ex ? (void *)ex->name : NULL;
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
-    report_html(&r, o->devices[0], &out);
+    if (!o->file) progress_note(&r);
+    page(o, ex, &r, &out);
     snprintf(path, sizeof path, "%.4000s/reports", book_build());
     bool ok = o->output || dir_make(path, &e);
     snprintf(path, sizeof path, "%.3900s/reports/%.100s.html", book_build(), ex->name);

@@ -11,7 +11,7 @@
 
 struct then {
     struct buf source;
-    char seed[65], device[128], grader[HASH_HEX], nvcc[64], book[HASH_HEX];
+    char seed[65], device[128], grader[HASH_HEX], nvcc[64], book[HASH_HEX], terms[HASH_HEX];
     bool counted;
     json_t *result;
 };
@@ -19,7 +19,7 @@ struct then {
 static bool load(struct store *s, const char *student, const struct exercise *ex, struct then *t, struct err *e) {
     sqlite3_stmt *q = store_ask(
         s, e,
-        "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, r.counted, r.json FROM submission s JOIN"
+        "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, r.counted, r.json, r.terms FROM submission s JOIN"
         " result r ON r.key = s.key JOIN source c ON c.digest = s.digest WHERE s.student = ? AND s.exercise = ?",
         "tt", student, book_id(ex));
     bool found = store_next(s, &q, e);
@@ -30,6 +30,7 @@ static bool load(struct store *s, const char *student, const struct exercise *ex
         snprintf(t->grader, sizeof t->grader, "%s", store_text(q, 3)),
             snprintf(t->nvcc, sizeof t->nvcc, "%s", store_text(q, 4));
         snprintf(t->book, sizeof t->book, "%s", store_text(q, 5)), t->counted = sqlite3_column_int(q, 6);
+        snprintf(t->terms, sizeof t->terms, "%s", store_text(q, 8));
         t->result = json_loads(store_text(q, 7), 0, NULL);
     }
     store_end(&q);
@@ -43,7 +44,7 @@ static json_t *again(const struct options *o, const struct exercise *ex, const s
     struct result r;
     char name[128];
     const struct result *one = &r;
-    go.seed = t->seed, go.count_modelled = t->counted;
+    go.seed = t->seed, go.count_modelled = t->counted, go.terms = class_terms(o->terms, ex);
     grade_name(ex, ex->name, name, sizeof name);
     grade_source(ex, name, buf_str(&t->source), t->source.size, &go, &r);
     json_t *all = report_json(&one, 1, d, t->seed),
@@ -74,7 +75,8 @@ static void say_cause(const char *what, const char *then, const char *now) {
     if (strcmp(then, now)) printf("  the %s is another one: %.16s then, %.16s now\n", what, then, now);
 }
 
-static bool compare(const struct exercise *ex, const struct then *t, json_t *now) {
+static bool compare(const struct options *o, const struct exercise *ex, const struct then *t, json_t *now) {
+    char terms[HASH_HEX];
     const char *key;
     json_t *value;
     char book[HASH_HEX];
@@ -87,6 +89,8 @@ static bool compare(const struct exercise *ex, const struct then *t, json_t *now
     grade_book(ex, book);
     say_cause("grader", t->grader, grade_build()), say_cause("compiler", t->nvcc, grade_nvcc()),
         say_cause("book", t->book, book);
+    assignment_terms_digest(class_terms(o->terms, ex), terms);
+    say_cause("assignment", t->terms, terms);
     return identical;
 }
 
@@ -99,7 +103,7 @@ static int reproduce(const struct options *o, struct store *s, struct err *e) {
     const struct gpu_device *d = ok ? device_find(t.device) : NULL;
     if (ok && !d) err_set(e, ERR_INPUT, "it was graded on '%.100s', which is no simulated device", t.device);
     json_t *now = d ? again(o, ex, &t, d) : NULL;
-    int status = !now ? cli_complain(e) : compare(ex, &t, now) ? EXIT_PASSED : EXIT_FAILED;
+    int status = !now ? cli_complain(e) : compare(o, ex, &t, now) ? EXIT_PASSED : EXIT_FAILED;
     json_decref(now), json_decref(t.result);
     buf_free(&t.source);
     return status;
@@ -109,7 +113,10 @@ int cmd_reproduce(const struct options *o) {
     struct err e = {0};
     struct store s;
     if (!cli_class_open(o, 3, "a store, a student and an exercise", &s, &e)) return cli_complain(&e);
-    int status = reproduce(o, &s, &e);
+    struct assignment a;
+    struct options by;
+    int status = cli_class_assignment(o, &s, &a, &by, &e) ? reproduce(&by, &s, &e) : cli_complain(&e);
+    assignment_free(&a);
     store_close(&s);
     return status;
 }

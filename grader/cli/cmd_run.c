@@ -1,7 +1,9 @@
 /* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
+#include "grader/grade/build.h"
 #include "grader/grade/gpu_device.h"
+#include "grader/grade/toolbox.h"
 #include "grader/class/grade_many.h"
 #include "grader/cli/progress.h"
 #include "grader/report/side_by_side.h"
@@ -115,6 +117,7 @@ static int on_device(const struct options *o, const struct gpu_device *d, const 
     int status = ok ? cli_exit_status(results, n) : -1;
     if (ok && o->format == FORMAT_JSON) *json = write_json(o, d, results, n);
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
+    if (ok && o->format == FORMAT_CLASSROOM) report_classroom(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
     if (ok) report_side_by_side_add(rows, d, results, n);
     for (unsigned i = 0; ok && i < n; i++)
@@ -125,8 +128,16 @@ static int on_device(const struct options *o, const struct gpu_device *d, const 
     return status;
 }
 
+static bool ready_for_machine_code(const struct options *o, struct err *e) {
+    build_machine_code(o->machine_code);
+    return !o->machine_code || build_disassembler(NULL) ||
+           err_set(e, ERR_INPUT,
+                   "--machine-code: there is no nvdisasm here; `make setup` fetches it where it can be had");
+}
+
 int cmd_run(const struct options *o) {
     struct err e = {0};
+    if (!ready_for_machine_code(o, &e)) return cli_complain(&e);
     const struct exercise **list = cli_chosen(o, &e);
     unsigned n = 0;
     while (list && list[n]) n++;
@@ -136,11 +147,14 @@ int cmd_run(const struct options *o) {
         err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");
         return cli_complain(&e);
     }
-    if (o->format == FORMAT_CSV || (o->format == FORMAT_GRADESCOPE && o->ndevices > 1)) {
+    if (o->format == FORMAT_CSV || o->format == FORMAT_HTML ||
+        ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)) {
         free(list);
         err_set(&e, ERR_INPUT,
                 o->format == FORMAT_CSV ? "--format csv goes with grader batch"
-                                        : "--format gradescope takes one --device");
+                : o->format == FORMAT_HTML
+                    ? "--format html goes with grader stats; a page of one exercise is `grader report`"
+                    : "--format gradescope and classroom take one --device");
         return cli_complain(&e);
     }
     struct buf text = {0}, rows = {0};

@@ -6,7 +6,8 @@
  * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
  * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
  * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
- * three hints exist. */
+ * three hints exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated GPU counts. What a lesson
+ * shows as a library's way (practice/NAME.cu) is correct. --quick grades skeletons and answers alone. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -15,6 +16,7 @@
 #include "grader/cli/dilute.h"
 #include "grader/class/grade_many.h"
 #include "grader/cli/published.h"
+#include "grader/cli/quiz.h"
 #include "grader/grade/score.h"
 
 #include <limits.h>
@@ -22,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role { SKELETON, STEP, ANSWER, MUTANT, DILUTED, CHEAT };
+enum role { SKELETON, STEP, ANSWER, PRACTICE, MUTANT, DILUTED, CHEAT };
 /* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
 enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
 
@@ -100,6 +102,14 @@ static const struct subject *find_naive(const struct checkup *c, unsigned owner)
     return naive;
 }
 
+/* What the lesson shows as the way of a library: chapters/NN-slug/practice/NAME.cu, where there is one. */
+static void add_practice(struct checkup *c, unsigned owner) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.3800s/chapters/%.100s/practice/%.100s.cu", book_root(), c->list[owner]->chapter,
+             c->list[owner]->name);
+    if (file_exists(path)) add_file(c, owner, PRACTICE, "practice", path);
+}
+
 static void add_diluted(struct checkup *c, unsigned owner) {
     const struct exercise *ex = c->list[owner];
     const struct subject *naive = find_naive(c, owner);
@@ -132,7 +142,7 @@ static void add_mutants(struct checkup *c, unsigned owner) {
     char folder[PATH_MAX], path[PATH_MAX];
     snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(c->list[owner]));
     char **files = book_files(folder, "", ".cu");
-    for (char **f = files; *f; f++)
+    for (char **f = files; *f && !c->o->quick; f++)
         if (path_join(path, sizeof path, folder, *f)) add_file(c, owner, MUTANT, *f, path);
     unsigned n = 0;
     while (files[n]) n++;
@@ -172,7 +182,7 @@ static void collect(struct checkup *c, unsigned owner) {
     char **steps = book_steps(ex);
     bool has_baseline = !ex->baseline;
     for (char **s = steps; *s; s++) {
-        add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
+        if (!c->o->quick) add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
         has_baseline |= ex->baseline && !strcmp(*s, ex->baseline);
     }
     unsigned nsteps = 0;
@@ -184,6 +194,8 @@ static void collect(struct checkup *c, unsigned owner) {
     book_free_list(steps);
     add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
     add_mutants(c, owner);
+    if (c->o->quick) return;
+    add_practice(c, owner);
     add_diluted(c, owner);
     add_cheats(c, owner);
 }
@@ -405,6 +417,8 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
     else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
+    else if (s->role == PRACTICE && !correct)
+        problem(c, ex, "practice/%s is %s: %s", s->name, code, reason(&s->result));
     else if (s->role == ANSWER && v != V_AC)
         problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
@@ -435,6 +449,18 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
         buf_printf(out, "%7.2f x", answer->speed.vs_baseline);
     else buf_printf(out, "%9s", "-");
     buf_printf(out, "  %5u  %4u of %-4u    %u of %u\n", steps, killed, mutants, seen, cheats);
+}
+
+/* Once for each chapter, named after its first exercise here. */
+static void check_quizzes(struct checkup *c) {
+    for (unsigned i = 0; c->list[i]; i++) {
+        struct buf wrong = {0};
+        bool first = !i || strcmp(c->list[i]->chapter, c->list[i - 1]->chapter) != 0;
+        if (first && quiz_exists(c->list[i]->chapter)) quiz_check(c->list[i]->chapter, &wrong);
+        for (const char *line = buf_str(&wrong); *line; line += strcspn(line, "\n") + 1)
+            problem(c, c->list[i], "quiz: %.*s", (int)strcspn(line, "\n"), line);
+        buf_free(&wrong);
+    }
 }
 
 static bool grade_everything(struct checkup *c, struct err *e) {
@@ -502,6 +528,7 @@ int cmd_verify(const struct options *o) {
     for (unsigned i = 0; c.list[i]; i++) collect(&c, i);
     struct buf out = {0};
     bool ok = grade_everything(&c, &e);
+    if (ok) check_quizzes(&c);
     progress_clear();
     if (ok) write_summary(&c, &out);
     ok = ok && cli_deliver(o, &out, &e);

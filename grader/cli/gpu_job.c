@@ -114,11 +114,13 @@ static double modelled(const struct job *j, const struct build *b, struct tally 
 static json_t *time_row(const struct job *j, const struct build *b, const struct measurement *m,
                         const char *compiled_by) {
     struct tally t = {0};
+    char bound[192] = "";
     modelled(j, b, &t);
+    if (tally_longest(&t)) tally_bound_text(tally_longest(&t), bound, sizeof bound);
     json_t *row = json_pack("{s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f],s:s,s:s}", "measured_us", m->second * 1e6,
                             "vs_solution", m->ratio, "ci95", m->low, m->high, "pairs", (int)m->pairs, "dropped",
                             (int)m->dropped, "modelled_us", t.seconds * 1e6, "modelled_interval_us", t.low * 1e6,
-                            t.high * 1e6, "bound_by", t.bound_by, "compiled_by", compiled_by);
+                            t.high * 1e6, "bound_by", bound, "compiled_by", compiled_by);
     tally_free(&t);
     return row;
 }

@@ -21,6 +21,10 @@ static const struct {
 
 static int dispatch(const struct options *o, bool jail, int (*run)(const struct options *)) {
     struct err e = {0};
+    if (o->machine_code && run != cmd_run) {
+        err_set(&e, ERR_INPUT, "--machine-code goes with grader run");
+        return cli_complain(&e);
+    }
     if (o->no_jail) jail_disable();
     if (!book_open(&e)) return cli_complain(&e);
     if (jail && !jail_probe(&e)) return cli_complain(&e);

@@ -16,17 +16,23 @@ static const char usage[] =
     "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
     "  profile EXERCISE      your source, line by line, with what each line costs\n"
     "  report EXERCISE       the report as a page, with pictures; into build/reports or --output\n"
+    "  quiz CHAPTER          questions, to be answered before the lesson is read\n"
+    "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); table, page, best\n"
     "  hint EXERCISE         the next hint\n"
     "  solution EXERCISE     the model answer and the steps that lead to it\n"
     "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"
     "  watch [EXERCISE]      grade at every save\n"
     "  intake DIR...         what a class handed in: what is taken, what is left out, and why\n"
     "  batch DIR...          grade a class of submissions: folders, archives, an LMS's export\n"
-    "  export STORE          the gradebook again; --format text, csv, nbgrader, json, junit or tap\n"
-    "  stats STORE           verdicts, scores, what fails most\n"
-    "  feedback STORE FOLDER a page for each student\n"
+    "  export STORE          the gradebook again; --format text, csv, nbgrader, totals, json, junit or tap\n"
+    "  stats STORE           verdicts, scores, what fails most; --format html as a page with pictures\n"
+    "  feedback STORE FOLDER pages for each student, HTML and Markdown\n"
     "  reproduce STORE STUDENT EXERCISE    grade it again: is it the same?\n"
     "  regrade STORE         with another --seed; --diff only says what would change\n"
+    "  gradescope HW.toml    a whole autograder for Gradescope; with --output autograder.zip\n"
+    "  autograde FOLDER      what that runs: grades FOLDER/submission, writes FOLDER/results/results.json; with "
+    "--assignment\n"
+    "  similar DIR|STORE     which submissions have passages in common; pages into --output FOLDER\n"
     "  merge STORE FROM...   the results of other stores, such as of shards, into this one\n"
     "  verify [EXERCISE...]  is the book in order?\n"
     "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
@@ -40,7 +46,8 @@ static const char usage[] =
     "  --file F.cu           grade this file instead of the one in chapters/\n"
     "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
     "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
-    "  --format FORMAT       text, json; gradescope for run; csv, nbgrader, junit, tap for batch and export\n"
+    "  --format FORMAT       text, json; gradescope, classroom for run; csv, nbgrader, totals, junit, tap for batch, "
+    "export\n"
     "  --output F            write the report to F\n"
     "  --no-modelled-speed   leave a modelled speed out of the score\n"
     "  --case N              run: this case alone, as the report numbers them; no points\n"
@@ -50,11 +57,16 @@ static const char usage[] =
     "  --store F.db          batch, intake: keep everything in F.db, and do only what is not done yet\n"
     "  --roster F.csv        batch, intake: who should have handed in; one who did not is missing\n"
     "  --layout L            batch, intake: folders, canvas, moodle, gradescope or github; else by the names\n"
+    "  --assignment F.toml   batch, intake, reproduce, regrade: exercises, weights, deadline, hidden cases, seed and "
+    "device\n"
     "  --dry-run             intake: say what is there, keep nothing\n"
     "  --shard K/N           batch: only the K-th of N parts\n"
+    "  --answers A,B,...     quiz: the answers, such as 8,b,0.5; without it the terminal is asked\n"
     "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
     "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
+    "  --quick               verify: skeletons and answers alone, no step, mutant or cheat\n"
     "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
+    "  --machine-code        run: model times from what ptxas makes, not from PTX; needs nvdisasm\n"
     "  --version             which grader, book and compiler this is\n"
     "  --no-jail             run code without protection; the report says so\n"
     "\n"
@@ -73,7 +85,9 @@ enum {
     OPT_THREADS,
     OPT_JOBS,
     OPT_TREE,
+    OPT_QUICK,
     OPT_NO_JAIL,
+    OPT_MACHINE_CODE,
     OPT_ALL,
     OPT_VERBOSE,
     OPT_CASE,
@@ -84,6 +98,8 @@ enum {
     OPT_DRY_RUN,
     OPT_SHARD,
     OPT_DIFF,
+    OPT_ANSWERS,
+    OPT_ASSIGNMENT,
     OPT_VERSION
 };
 
@@ -98,7 +114,9 @@ static const struct option known[] = {
     {"threads", required_argument, NULL, OPT_THREADS},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"working-tree", no_argument, NULL, OPT_TREE},
+    {"quick", no_argument, NULL, OPT_QUICK},
     {"no-jail", no_argument, NULL, OPT_NO_JAIL},
+    {"machine-code", no_argument, NULL, OPT_MACHINE_CODE},
     {"all", no_argument, NULL, OPT_ALL},
     {"verbose", no_argument, NULL, OPT_VERBOSE},
     {"exercise", required_argument, NULL, OPT_EXERCISE},
@@ -108,16 +126,19 @@ static const struct option known[] = {
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {"shard", required_argument, NULL, OPT_SHARD},
+    {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
     {"diff", no_argument, NULL, OPT_DIFF},
+    {"answers", required_argument, NULL, OPT_ANSWERS},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
-static bool add_device(struct options *o, const char *s, struct err *e) {
+bool options_add_device(struct options *o, const char *s, struct err *e) {
     if (o->ndevices == MAX_DEVICES) return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
     const char *name = !strcmp(s, "sim") ? "h200" : text_starts(s, "sim:") ? s + 4 : NULL;
     bool real = !strcmp(s, "gpu");
+    o->device_given = true;
     const struct gpu_device *d = real ? gpu_device_present(e) : name ? device_find(name) : NULL;
     if (d) o->devices[o->ndevices++] = d;
     if (d || real) return d;
@@ -138,14 +159,21 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
 }
 
 static bool parse_format(struct options *o, const char *s, struct err *e) {
-    static const char *const names[] = {[FORMAT_TEXT] = "text",        [FORMAT_JSON] = "json",
-                                        [FORMAT_CSV] = "csv",          [FORMAT_GRADESCOPE] = "gradescope",
-                                        [FORMAT_JUNIT] = "junit",      [FORMAT_TAP] = "tap",
-                                        [FORMAT_NBGRADER] = "nbgrader"};
+    static const char *const names[] = {[FORMAT_TEXT] = "text",
+                                        [FORMAT_JSON] = "json",
+                                        [FORMAT_CSV] = "csv",
+                                        [FORMAT_GRADESCOPE] = "gradescope",
+                                        [FORMAT_JUNIT] = "junit",
+                                        [FORMAT_TAP] = "tap",
+                                        [FORMAT_NBGRADER] = "nbgrader",
+                                        [FORMAT_TOTALS] = "totals",
+                                        [FORMAT_CLASSROOM] = "classroom",
+                                        [FORMAT_HTML] = "html"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
     return err_set(e, ERR_INPUT,
-                   "--format '%.40s' is unknown; there are text, json, gradescope (run), and csv, nbgrader, junit, tap"
+                   "--format '%.40s' is unknown; there are text, json, gradescope, classroom (run), and csv, nbgrader, "
+                   "totals, junit, tap"
                    " (batch, export)",
                    s);
 }
@@ -178,18 +206,22 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_NO_COUNT: return o->no_modelled = true;
     case OPT_CASE: return parse_number("case", optarg, &o->only_case, e);
     case OPT_TREE: return o->working_tree = true;
+    case OPT_QUICK: return o->quick = true;
     case OPT_NO_JAIL: return o->no_jail = true;
+    case OPT_MACHINE_CODE: return o->machine_code = true;
     case OPT_ALL: return o->all = true;
     case OPT_VERBOSE: return o->verbose = true;
-    case OPT_DEVICE: return add_device(o, optarg, e);
+    case OPT_DEVICE: return options_add_device(o, optarg, e);
     case OPT_SEED: return parse_seed(o, optarg, e);
     case OPT_FORMAT: return parse_format(o, optarg, e);
     case OPT_THREADS: return parse_number("threads", optarg, &o->workers, e);
     case OPT_JOBS: return parse_number("jobs", optarg, &o->jobs, e);
     case OPT_STORE: o->store = optarg; return true;
     case OPT_ROSTER: o->roster = optarg; return true;
+    case OPT_ANSWERS: o->answers = optarg; return true;
     case OPT_LAYOUT: return parse_layout(o, optarg, e);
     case OPT_SHARD: return parse_shard(o, optarg, e);
+    case OPT_ASSIGNMENT: o->assignment = optarg; return true;
     case OPT_DRY_RUN: return o->dry_run = true;
     case OPT_DIFF: return o->diff = true;
     case OPT_VERSION: return o->version = true;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static void path_of(const struct exercise *ex, bool make, char *out, size_t size) {
     struct err e = {0};
@@ -59,6 +60,39 @@ void progress_save(const struct exercise *ex, const struct progress *p) {
     buf_free(&text);
 }
 
+/* ---- the history ---- */
+
+static void history_path(const struct exercise *ex, bool make, char *out, size_t size) {
+    path_of(ex, make, out, size - 16);
+    strcat(out, ".history");
+}
+
+static void history_note(const struct result *r) {
+    char path[PATH_MAX + 256];
+    history_path(r->ex, true, path, sizeof path);
+    FILE *f = fopen(path, "ae");
+    if (!f) return;
+    fprintf(f, "%lld %s %.1f %.6g %s\n", (long long)time(NULL), verdict_code(r->verdict), r->score,
+            r->speed.valid ? r->speed.student_us : 0, r->speed.valid ? r->speed.kind : "-");
+    fclose(f);
+}
+
+unsigned progress_history(const struct exercise *ex, struct report_run *out, unsigned room) {
+    char path[PATH_MAX + 256], line[160];
+    history_path(ex, false, path, sizeof path);
+    FILE *f = fopen(path, "re");
+    unsigned n = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        struct report_run run = {0};
+        if (sscanf(line, "%lld %15s %lf %lf %15s", &run.when, run.verdict, &run.score, &run.us, run.kind) != 5)
+            continue;
+        if (n == room) memmove(out, out + 1, --n * sizeof *out);
+        out[n++] = run;
+    }
+    if (f) fclose(f);
+    return n;
+}
+
 void progress_note(const struct result *r) {
     struct progress p;
     if (r->verdict == V_IE || r->partial) return;
@@ -66,4 +100,5 @@ void progress_note(const struct result *r) {
     snprintf(p.verdict, sizeof p.verdict, "%s", verdict_code(r->verdict));
     p.score = r->score;
     progress_save(r->ex, &p);
+    history_note(r);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/exercise.h"
 #include "grader/grade/result.h"
+#include "grader/report/report.h"
 
 struct progress {
     char verdict[16]; /* "" = never graded */
@@ -14,4 +15,6 @@ bool progress_untouched(const struct exercise *ex);
 unsigned progress_done(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);
+/* The last gradings of the student's own file, the oldest first: at most `room`. */
+unsigned progress_history(const struct exercise *ex, struct report_run *out, unsigned room);
 void progress_note(const struct result *r); /* the student's own file was graded */

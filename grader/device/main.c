@@ -5,6 +5,7 @@
  * of the two it is by the first argument, "sim" or "gpu". */
 #include "grader/device/serve.h"
 #include "grader/jail/jail.h"
+#include "grader/sim/sim.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
     if (argc < 2) return fputs("device: started by build/grader, not by hand\n", stderr), 2;
     bool unlocked =
         !strcmp(argv[1], "gpu") || getenv("WARPBOOK_DEVICE_UNLOCKED"); /* the variable: --no-jail, sanitisers */
+    sim_prepare();
     if (!unlocked && !jail_lock()) return fputs("device: cannot lock itself in\n", stderr), 3;
     return device_serve();
 }

@@ -10,6 +10,7 @@
 #include "grader/grade/toolbox.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,11 @@ enum { NFLAGS = sizeof flags / sizeof *flags };
 /* Machine code for a GPU that is present, and PTX where it is too old for the first; "" = none. */
 static char also[64];
 static bool also_ptx;
-static bool no_compiler;
+static bool no_compiler, machine_code;
 
 void build_ignore_compiler(bool ignore) { no_compiler = ignore; }
+
+void build_machine_code(bool on) { machine_code = on; }
 
 void build_also_for(unsigned cc) {
     also[0] = 0, also_ptx = false;
@@ -47,7 +50,7 @@ const struct jail_limits build_limits = {.cpu_seconds = 60,
 bool build_disassembler(char path[PATH_MAX]) {
     char link[PATH_MAX + 32], ignored[PATH_MAX];
     snprintf(link, sizeof link, "%s/nvdisasm", book_build());
-    return !no_compiler && realpath(link, path ? path : ignored);
+    return machine_code && !no_compiler && realpath(link, path ? path : ignored);
 }
 
 bool build_toolbox(struct toolbox *t, struct err *e) {
@@ -142,6 +145,14 @@ static const char *end_reason(const struct jail_result *r) {
     }
 }
 
+/* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a container's, runs out. nvcc tells of its
+ * parts in words, the shell between them by the status. */
+bool build_was_killed(const struct jail_result *r) {
+    bool failed = r->end == JAIL_EXITED && r->code != 0;
+    return (r->end == JAIL_SIGNALLED && r->signal == SIGKILL) || (failed && r->code == 128 + SIGKILL) ||
+           (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
+}
+
 static void take_result(struct jail_result *r, struct build *out) {
     out->end = r->end;
     out->why = end_reason(r);
@@ -200,6 +211,8 @@ static bool compile(const struct toolbox *t, const char *name, const void *sourc
     struct jail_result r;
     jail_wait(j, BUILD_SECONDS, &r);
     bool ok = r.end != JAIL_BROKEN || err_set(e, ERR_SYSTEM, "%s", r.why);
+    if (ok && build_was_killed(&r))
+        ok = err_set(e, ERR_SYSTEM, "the machine killed the compiler: it has too little memory");
     if (ok) take_result(&r, out);
     jail_result_free(&r);
     return ok;

@@ -30,6 +30,10 @@ bool build_carry(const char *name, const void *source, size_t size, struct build
 /* From now on machine code for this compute capability (such as 80) as well, by the toolkit's ptxas: for a GPU that is
  * present. */
 void build_also_for(unsigned cc);
+/* Whether builds disassemble what ptxas makes, and times are modelled from that: not, until somebody asks for it. */
+void build_machine_code(bool on);
 /* As on a machine that has none; for tests. */
 void build_ignore_compiler(bool ignore);
 void build_free(struct build *b);
+/* Did the machine, and no limit of ours, end a compiler? That is nobody's fault who handed in. */
+bool build_was_killed(const struct jail_result *r);

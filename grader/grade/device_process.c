@@ -1,13 +1,13 @@
 /* device_process.c — see device_process.h. */
 #include "grader/grade/device_process.h"
 #include "common/file.h"
-#include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/jail/jail.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,23 +49,12 @@ static const struct jail_bind gpu_binds[] = {
     {"/usr/local/nvidia", "/usr/local/nvidia", true},
 };
 
-/* Without a jail the whole of our environment goes along: profilers and checkers that we were started by follow us by it. */
-enum { OWN_ENV = 8, MOST_ENV = 512 };
-static unsigned inherit(const struct device_process_options *o, const char *env[MOST_ENV]) {
-    unsigned n = 0;
-    if (!o->gpu || !jail_disabled()) return 0;
-    for (char **e = environ; *e && n < MOST_ENV - OWN_ENV; e++)
-        if (!text_starts(*e, "LD_LIBRARY_PATH=") && !text_starts(*e, "LC_ALL=")) env[n++] = *e;
-    return n;
-}
-
 static bool launch(struct device_process *d, const struct device_process_options *o, int control, struct err *e) {
     char program[PATH_MAX], carried[PATH_MAX];
     struct jail_bind binds[32];
     const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", stand_in_argument, NULL};
-    const char *env[MOST_ENV] = {NULL};
-    unsigned nenv = inherit(o, env);
-    env[nenv++] = "LC_ALL=C.UTF-8";
+    const char *env[8] = {"LC_ALL=C.UTF-8"};
+    unsigned nenv = 1;
     char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
     if (stand_in) snprintf(program, sizeof program, "%s", stand_in);
     else snprintf(program, sizeof program, "%s/libexec/device", book_build());
@@ -163,6 +152,8 @@ static enum device_end ended(struct device_process *d, enum device_end because) 
     if (because == DEVICE_CRASHED && was_jailed) {
         if (r.end == JAIL_VIOLATION) because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
         else if (r.end == JAIL_MEMORY) because = fate(d, DEVICE_MEMORY, NULL);
+        else if (r.end == JAIL_SIGNALLED && r.signal == SIGKILL)
+            because = fate(d, DEVICE_REFUSED, "the machine killed it: it has too little memory");
         else if (r.end == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
         else if (r.end == JAIL_BROKEN) because = fate(d, DEVICE_REFUSED, r.why);
         else snprintf(d->fate, sizeof d->fate, "exit status %d %.200s", r.code, buf_str(&r.output));

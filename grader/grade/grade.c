@@ -30,11 +30,8 @@ static void keep_counters(struct grading *g) {
     r->has_counters = true;
     r->counters = g->tally.counters;
     r->occupancy = g->tally.occupancy;
-    r->lines = arena_array(&r->arena, struct line_result, g->tally.nlines);
-    for (unsigned i = 0; i < g->tally.nlines; i++) {
-        struct tally_line *l = &g->tally.lines[i];
-        r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters};
-    }
+    grade_keep_lines(r, &g->tally);
+    grade_keep_times(r, &g->tally);
 }
 
 static void join_cases(struct result *r) {
@@ -82,7 +79,8 @@ static bool is_untouched(const struct result *r) {
 
 void grade_evaluate(struct grading *g) {
     struct err e = {0};
-    if (!check_run(g)) {
+    bool right = check_run(g);
+    if (!check_hidden(g) || !right) {
         join_cases(g->r);
         return;
     }
@@ -109,12 +107,21 @@ static const struct ptxas *finish_ptxas(void *user) {
     return &g->ptxas;
 }
 
+struct session *grade_session(struct grading *g, struct err *e) {
+    struct session_options so = {.device = grade_device(),
+                                 .seed = g->o->seed,
+                                 .workers = g->o->workers,
+                                 .source = &g->r->source,
+                                 .file = g->r->file,
+                                 .finish = finish_ptxas,
+                                 .user = g};
+    return session_open(g->ex, &g->build, &so, e);
+}
+
 static void run_built(struct grading *g) {
     struct err e = {0};
     const struct gpu_device *d = grade_device();
-    struct session_options so = {
-        .device = d, .seed = g->o->seed, .workers = g->o->workers, .finish = finish_ptxas, .user = g};
-    g->session = session_open(g->ex, &g->build, &so, &e);
+    g->session = grade_session(g, &e);
     if (!g->session) {
         grader_failed(g->r, &e);
         return;
@@ -136,6 +143,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     r->message = "";
     buf_add(&r->source, source, size);
     r->untouched = is_untouched(r), r->partial = o->only_case > 0;
+    r->case_points = o->terms ? o->terms->case_points : 0, r->all_hidden = o->terms ? o->terms->nhidden : 0;
     r->speed.note = "";
     if (o->progress) o->progress(o->user, "compiling");
     if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);

@@ -10,6 +10,14 @@
 #include "grader/grade/result.h"
 #include "grader/sim/timing/timing.h"
 
+/* What an instructor asks for beyond the exercise (class/assignment.h). */
+struct grade_terms {
+    const struct ex_case *hidden; /* cases that the student is not told of, but for how many there are */
+    unsigned nhidden;
+    double
+        case_points; /* of 100: for correctness, in proportion to the cases that come out right; 0 = as the exercise says */
+};
+
 struct grade_options {
     const struct gpu_device *device; /* whose time is told; correctness and technique: grade_device() */
     const char *seed;                /* text; all random numbers derive from it */
@@ -19,6 +27,7 @@ struct grade_options {
     bool trusted;                    /* a file of the book: its outputs at the timed size need no check */
     bool no_speed;                   /* leave timing out */
     bool check_only;                 /* on a GPU: run the cases there, but measure nothing */
+    const struct grade_terms *terms; /* NULL = none */
     int turn;                        /* see session.h: graders that share a GPU take turns; 0 = nobody else is there */
     /* Told before each step, for a progress line; may be NULL. */
     void (*progress)(void *user, const char *step);

@@ -33,6 +33,10 @@ extern const struct case_plan grade_plan_correctness, grade_plan_technique, grad
 void grade_evaluate(struct grading *g);
 /* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
 bool check_run(struct grading *g);
+/* hidden.c: runs the hidden cases of g->o->terms in a session of their own; returns false where one failed. */
+bool check_hidden(struct grading *g);
+/* grade.c: a session for what was built. NULL: it could not be set up. */
+struct session *grade_session(struct grading *g, struct err *e);
 /* Runs the goals on g->tally alone: their limits, into g->r. */
 void check_goals(struct grading *g);
 /* naive.c: the naive version of the exercise, which the ways to its goals begin at: its source, and the name that the
@@ -46,6 +50,9 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
                         struct tally *keep);
 
 const char *grade_clean_name(struct arena *a, const char *name);
+/* From a tally, into the result: lines with what was counted, accesses; kernels with their times, lines' waits. */
+void grade_keep_lines(struct result *r, const struct tally *t);
+void grade_keep_times(struct result *r, const struct tally *t);
 /* What ptxas said, into the result, in the place of what was there. */
 void grade_keep_kernels(struct result *r, const struct ptxas *p);
 

@@ -3,6 +3,7 @@
 #include "grader/grade/provenance.h"
 #include "common/file.h"
 #include "grader/book/book.h"
+#include "grader/grade/toolbox.h"
 #include "grader/sim/device.h"
 
 #include <limits.h>
@@ -54,7 +55,7 @@ const char *grade_nvcc(void) {
     char compiler[32] = "", disassembler[32] = "";
     if (version[0]) return version;
     ask_version("cuda/bin/nvcc", compiler, sizeof compiler);
-    if (compiler[0]) ask_version("nvdisasm", disassembler, sizeof disassembler);
+    if (compiler[0] && build_disassembler(NULL)) ask_version("nvdisasm", disassembler, sizeof disassembler);
     snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none", disassembler[0] ? ", nvdisasm " : "",
              disassembler);
     return version;
@@ -88,5 +89,7 @@ void grade_date(char out[32]) {
     gmtime_r(&now, &t);
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &t);
 }
+
+const struct gpu_device *grade_simulated(const char *device) { return device_find(device); }
 
 const char *grade_backend(const char *device) { return device_find(device) ? "sim" : "gpu"; }

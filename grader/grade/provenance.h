@@ -8,7 +8,7 @@
 
 /* Digest of the programs that grade: equal programs give equal results, wherever they lie. */
 const char *grade_build(void);
-/* "13.0.88, nvdisasm 13.5.37": modelled times, and so points, depend on both; "13.0.88" without a disassembler, "none" without nvcc. */
+/* "13.0.88"; "13.0.88, nvdisasm 13.5.37" where times are modelled from machine code; "none" without nvcc. */
 const char *grade_nvcc(void);
 /* Was the book verified with this compiler? `with` is set to those it was, for a message. */
 bool grade_nvcc_verified(const char **with);
@@ -16,5 +16,7 @@ bool grade_nvcc_verified(const char **with);
 void grade_book(const struct exercise *ex, char out[HASH_HEX]);
 /* Now, "2026-01-31T12:00:00Z". */
 void grade_date(char out[32]);
+/* The simulated device of this name; NULL = there is none. */
+const struct gpu_device *grade_simulated(const char *device);
 /* "sim" or "gpu": what a device of this name is. */
 const char *grade_backend(const char *device);

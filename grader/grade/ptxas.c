@@ -1,9 +1,10 @@
-/* ptxas.c — see ptxas.h. Its answer is text that names what the submission chose to name: lines are told by their fixed
- * beginnings, and no PTX identifier holds a space or the end of a line. */
+/* ptxas.c — see ptxas.h. What its answer says is told by server/ptxas.c. */
 #include "grader/grade/ptxas.h"
 #include "common/text.h"
+#include "grader/grade/build.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/toolbox.h"
+#include "grader/server/ptxas.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 
-/* Where there is a disassembler: ptxas with line numbers, then a listing. What the disassembler fails on, or takes long over, is done
+/* Where machine code is asked for: ptxas with line numbers, then a listing. What the disassembler fails on, or takes long over, is done
  * without. Paths are arguments: the jail translates them. */
 static const char with_listing[] = "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
                                    "ulimit -t 15; ulimit -f 65536\n"
@@ -83,7 +84,7 @@ static bool remembered(struct ptxas_job *p) {
     }
     if (known) {
         buf_add(&p->text, entry.data + head + 1, text);
-        buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
+        if (p->disassembles) buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
     }
     buf_free(&entry);
     return known;
@@ -135,43 +136,22 @@ static void take(struct ptxas_job *p) {
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
     if (r.has_taken[0]) take_listing(p, &r.taken[0]);
     if (r.end == JAIL_BROKEN) snprintf(p->why, sizeof p->why, "%s", r.why);
+    else if (build_was_killed(&r))
+        p->refused = false, snprintf(p->why, sizeof p->why, "the machine killed ptxas: it has too little memory");
     else if (!ended) { /* a limit: this device code is too much for ptxas */ p->refused = true;
         buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
     } else remember(p);
     jail_result_free(&r);
 }
 
-static void add_kernel(struct ptxas *out, const char *name, size_t length, const char *line, uint32_t spill_bytes) {
-    const char *used = strstr(line, "Used ");
-    unsigned registers;
-    if (!length || !used || sscanf(used, "Used %u registers", &registers) != 1) return;
-    out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *out->kernels);
-    char *copy = xmalloc(length + 1);
-    memcpy(copy, name, length);
-    copy[length] = 0;
-    out->kernels[out->n++] = (struct ptxas_kernel){copy, registers, spill_bytes};
-}
-
-/* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers". */
 static void parse(const char *text, struct ptxas *out) {
-    static const char head[] = "ptxas info", properties[] = "Function properties for ";
-    const char *name = NULL;
-    size_t length = 0;
-    uint32_t spill_bytes = 0;
-    char line[256];
-    for (size_t n; *text; text += n + (text[n] == '\n')) {
-        unsigned stack, stores, loads;
-        n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
-        const char *at = strstr(line, properties);
-        bool info = text_starts(line, head);
-        if (info && at) {
-            name = text + (at - line) + sizeof properties - 1;
-            length = n - (size_t)(name - text), spill_bytes = 0;
-        } else if (info) add_kernel(out, name, length, line, spill_bytes);
-        else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
-                        &loads) == 3)
-            spill_bytes = stores + loads;
+    struct ptxas_figures f;
+    while ((text = ptxas_next(text, &f))) {
+        out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *out->kernels);
+        char *name = xmalloc(f.length + 1);
+        memcpy(name, f.name, f.length);
+        name[f.length] = 0;
+        out->kernels[out->n++] = (struct ptxas_kernel){name, f.registers, f.spill_bytes};
     }
 }
 

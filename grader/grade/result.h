@@ -4,6 +4,7 @@
 #include "common/buf.h"
 #include "common/exercise.h"
 #include "grader/sim/sim.h"
+#include "grader/sim/timing/timing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ struct case_result {
     const char *group, *name;
     enum verdict verdict;
     const char *message; /* for the student, several lines; "" when passed */
+    const char *secret;  /* of a hidden case: which one it is and what was wrong, for the instructor alone; else NULL */
 };
 
 struct technique_result {
@@ -51,6 +53,7 @@ struct speed_result {
     const char *size;    /* the problem that was timed: "512 x 256 x 512" */
     double bytes, flops; /* that the problem needs at this size; 0 = not said */
     double gain;         /* of the model answer over the naive version, as a factor; 0 = unknown */
+    bool timed;          /* modelled at the size that is timed, else at the one that is counted */
     bool whole;          /* the outputs of the timed size were checked, all of them */
     const char *note;    /* why there is none, or what to know about it */
     bool forfeit;        /* there is none by the submission's own doing: where speed counts, its points are lost */
@@ -61,6 +64,20 @@ struct line_result {
     const char *file;
     unsigned line;
     struct sim_counters counters;
+    double waits[SIM_WAIT_COUNT]; /* seconds of the modelled time that warps spend there, by what they wait for */
+};
+
+/* The launches of one kernel: their time by the model, and what it goes to. */
+struct kernel_time {
+    const char *name, *limit, *bound_by; /* limit: what keeps more blocks from an SM */
+    unsigned launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
+    double occupancy, us, parts[TIME_PARTS]; /* parts: seconds, see time_part_name */
+};
+
+/* The costliest access of a line in the counted case: what the 32 lanes of a warp asked for. */
+struct access_result {
+    const char *kernel;
+    struct sim_access at;
 };
 
 /* What ptxas made of a kernel, for the device's architecture. */
@@ -94,6 +111,7 @@ struct result {
     enum verdict verdict;
     double score, max_score;
     struct points got, full; /* before scaling */
+    double case_points;      /* struct grade_terms */
     struct check_counts checks;
     struct missing *missing;
     unsigned nmissing;
@@ -103,7 +121,7 @@ struct result {
     bool untouched;      /* the file as it came: not started */
     const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
     struct case_result *cases;
-    unsigned ncases;
+    unsigned ncases, nhidden, all_hidden; /* hidden ones among them, and how many of these there are to be run */
     struct technique_result *technique;
     unsigned ntechnique;
     struct speed_result speed;
@@ -113,6 +131,11 @@ struct result {
     unsigned nlines;
     struct kernel_result *kernels; /* none where ptxas could not be asked */
     unsigned nkernels;
+    struct kernel_time
+        *times; /* of the size that is timed, where it was modelled there, else of the one that is counted */
+    unsigned ntimes;
+    struct access_result *accesses; /* stay in the process that graded */
+    unsigned naccesses;
     double occupancy;  /* theoretical, lowest of the launches; 0 = unknown */
     struct buf log;    /* what the submission printed and the compiler warned, cleaned */
     struct buf source; /* what was graded, for annotated listings */

@@ -45,7 +45,7 @@ static void buffer(struct pack *p, struct buf *b) {
     } while (0)
 
 static void visit_case(struct pack *p, struct case_result *c) {
-    string(p, &c->group), string(p, &c->name), string(p, &c->message);
+    string(p, &c->group), string(p, &c->name), string(p, &c->message), string(p, &c->secret);
     NUMBER(p, c->verdict);
 }
 
@@ -67,7 +67,7 @@ static void visit_speed(struct pack *p, struct speed_result *s) {
         NUMBER(p, s->baseline_us);
     NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
         NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high), NUMBER(p, s->gain), NUMBER(p, s->whole),
-        NUMBER(p, s->bytes), NUMBER(p, s->flops);
+        NUMBER(p, s->timed), NUMBER(p, s->bytes), NUMBER(p, s->flops);
 }
 
 static void visit_kernel(struct pack *p, struct kernel_result *k) {
@@ -77,13 +77,20 @@ static void visit_kernel(struct pack *p, struct kernel_result *k) {
 
 static void visit_line(struct pack *p, struct line_result *l) {
     string(p, &l->file);
-    NUMBER(p, l->line), NUMBER(p, l->counters);
+    NUMBER(p, l->line), NUMBER(p, l->counters), NUMBER(p, l->waits);
+}
+
+static void visit_time(struct pack *p, struct kernel_time *k) {
+    string(p, &k->name), string(p, &k->limit), string(p, &k->bound_by);
+    NUMBER(p, k->launches), NUMBER(p, k->grid), NUMBER(p, k->block), NUMBER(p, k->registers), NUMBER(p, k->spill_bytes);
+    NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->parts);
 }
 
 static void visit(struct pack *p, struct result *r) {
     string(p, &r->id), string(p, &r->file), string(p, &r->message);
     NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got), NUMBER(p, r->full);
-    NUMBER(p, r->waived), NUMBER(p, r->untouched), NUMBER(p, r->partial);
+    NUMBER(p, r->case_points), NUMBER(p, r->nhidden), NUMBER(p, r->all_hidden), NUMBER(p, r->waived),
+        NUMBER(p, r->untouched), NUMBER(p, r->partial);
     NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters),
         NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);
@@ -96,6 +103,8 @@ static void visit(struct pack *p, struct result *r) {
     for (unsigned i = 0; i < r->nlines && !p->bad; i++) visit_line(p, &r->lines[i]);
     ARRAY(p, r->kernels, r->nkernels, struct kernel_result);
     for (unsigned i = 0; i < r->nkernels && !p->bad; i++) visit_kernel(p, &r->kernels[i]);
+    ARRAY(p, r->times, r->ntimes, struct kernel_time);
+    for (unsigned i = 0; i < r->ntimes && !p->bad; i++) visit_time(p, &r->times[i]);
     visit_speed(p, &r->speed);
     buffer(p, &r->log), buffer(p, &r->source);
 }

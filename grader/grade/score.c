@@ -96,7 +96,9 @@ static bool speed_counts(const struct result *r, bool count_modelled) {
 static bool waive(const struct result *r, bool count_modelled) {
     const struct speed_result *s = &r->speed;
     bool measured = s->valid && strcmp(s->kind, "measured") == 0;
-    bool faster = measured ? s->ci_low > 1 : s->valid && count_modelled && s->vs_solution >= SCORE_WAIVE_MODELLED;
+    /* What beats the roofline tells of the model, not of the kernel. */
+    bool modelled = s->valid && count_modelled && s->vs_solution >= SCORE_WAIVE_MODELLED && s->of_roofline < 1.1;
+    bool faster = measured ? s->ci_low > 1 : modelled;
     return faster && s->whole && r->checks.kept == r->checks.guards && r->checks.reached < r->checks.goals;
 }
 
@@ -113,8 +115,16 @@ static double sum(const struct points *p, bool with_speed) {
     return p->correctness + p->technique + (with_speed ? p->speed : 0);
 }
 
+/* Where an instructor gives points for cases, the exercise's other shares keep their proportion. */
+static struct points shares(const struct result *r) {
+    double technique = r->ex->points.technique, speed = r->ex->points.speed;
+    if (!(r->case_points > 0)) return (struct points){r->ex->points.correctness, technique, speed};
+    double scale = (r->max_score - r->case_points) / (technique + speed);
+    return (struct points){r->case_points, technique * scale, speed * scale};
+}
+
 void score_points(struct result *r, bool count_modelled) {
-    r->full = (struct points){r->ex->points.correctness, r->ex->points.technique, r->ex->points.speed};
+    r->full = shares(r);
     r->speed_counted = speed_counts(r, count_modelled);
     r->waived = waive(r, count_modelled);
     r->got.correctness = r->full.correctness;
@@ -134,13 +144,37 @@ void score_points(struct result *r, bool count_modelled) {
     missing_speed(r, scale);
 }
 
+/* Of all cases that there are: those that were not run are not right. One more is the size that is counted. */
+static unsigned cases_right(const struct result *r, unsigned *all) {
+    unsigned right = 0, known = r->ex->ncases + r->all_hidden + 1;
+    for (unsigned i = 0; i < r->ncases; i++) right += r->cases[i].verdict == V_AC;
+    *all = r->ncases > known ? r->ncases : known;
+    return right;
+}
+
+/* Not for a file as it came, nor for one that the jail had to end. */
+static bool cases_count(const struct result *r) {
+    return r->case_points > 0 && !r->untouched && r->verdict != V_SEC && r->verdict != V_CE;
+}
+
 void score_nothing(struct result *r) {
     struct buf why = {0};
-    r->nmissing = 0;
+    unsigned all, right = cases_right(r, &all);
+    r->nmissing = 0, r->score = 0;
     if (!verdict_scored(r->verdict)) return;
-    r->missing = arena_array(&r->arena, struct missing, 1);
-    buf_printf(&why, "points are given for correct results only, and this is %s", verdict_code(r->verdict));
-    add_missing(r, r->max_score, "correctness", &why);
+    r->missing = arena_array(&r->arena, struct missing, 2);
+    if (cases_count(r)) {
+        r->score = r->case_points * right / all;
+        buf_printf(&why, "%u of %u cases are not right", all - right, all);
+        add_missing(r, r->case_points - r->score, "correctness", &why);
+        buf_clear(&why);
+        buf_printf(&why, "technique and speed count for correct results only, and this is %s",
+                   verdict_code(r->verdict));
+        add_missing(r, r->max_score - r->case_points, "goal", &why);
+    } else {
+        buf_printf(&why, "points are given for correct results only, and this is %s", verdict_code(r->verdict));
+        add_missing(r, r->max_score, "correctness", &why);
+    }
     buf_free(&why);
 }
 

@@ -11,11 +11,13 @@
  * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its pages. What is compared
  * is a copy, and inputs are drawn where the device process cannot reach them. */
 #include "grader/grade/session_parts.h"
+#include "common/quote.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/ptxas.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,15 @@ static bool is_own_buffer(const struct session *s, unsigned i) {
     return s->ex->args[i].role != EX_SCALAR && s->problem.op[i].owner == (int)i;
 }
 
+enum { LARGE = 16 << 20 }; /* buffers from here on are given back as soon as they can be */
+
+/* Pages of the memory file that nobody will read again. A device process that still maps them finds zeros. */
+static void give_back(struct session *s, uint64_t at, uint64_t bytes) {
+    if (bytes) fallocate(s->share.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
+}
+
 static void unshare(struct session *s) {
+    if (s->share.fd >= 0 && s->share.size >= LARGE) give_back(s, 0, s->share.size);
     if (s->share.bytes) munmap(s->share.bytes, s->share.size);
     if (s->share.fd >= 0) close(s->share.fd);
     s->share = (struct share){.fd = -1};
@@ -170,10 +180,30 @@ static void write_inputs(struct session *s, struct control_replay *r, bool outpu
     }
 }
 
+/* Of a large buffer, each piece is given back when it is copied, so that it is never there twice. */
+static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
+    const uint64_t piece = 4 << 20;
+    bool large = bytes >= LARGE && !s->o.same_inputs;
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = large && bytes - done > piece ? piece : bytes - done;
+        memcpy((char *)to + done, s->share.bytes + at + done, n);
+        if (large) give_back(s, at + done, n);
+    }
+}
+
+/* A copy, since the device process may still write. An input that is as it was costs none: aliases of it point into its `after`, so
+ * that all go with it. */
 static void read_back(struct session *s) {
-    for (unsigned i = 0; i < s->ex->nargs; i++)
-        if (is_own_buffer(s, i) && s->problem.op[i].bytes)
-            memcpy(s->problem.op[i].after, s->share.bytes + s->share.offset[i], s->problem.op[i].bytes);
+    struct operand *op = s->problem.op;
+    for (unsigned i = 0; i < s->ex->nargs; i++) {
+        const uint8_t *now = s->share.bytes + s->share.offset[i];
+        if (!is_own_buffer(s, i) || !op[i].bytes) continue;
+        bool same = !op[i].written && !memcmp(now, op[i].before, op[i].bytes);
+        op[i].after = same ? op[i].before : op[i].room;
+        if (!same) take_out(s, s->share.offset[i], op[i].after, op[i].bytes);
+        else if (op[i].bytes >= LARGE && !s->o.same_inputs) give_back(s, s->share.offset[i], op[i].bytes);
+    }
+    problem_place_aliases(&s->problem);
 }
 
 static void tell_note(const struct sim_report *r, struct buf *out) {
@@ -206,21 +236,42 @@ static bool has_findings(const struct tally *t) {
     return false;
 }
 
-static void tell_reports(const struct tally *t, struct case_run *out) {
+/* The line of the submission that a report begins with; 0 if it is of another file. */
+static unsigned own_line(const struct session *s, const char *text) {
+    size_t n = s->o.file ? strlen(s->o.file) : 0;
+    unsigned line = 0;
+    if (!n || strncmp(text, s->o.file, n) || sscanf(text + n, ":%u: ", &line) != 1) return 0;
+    return line;
+}
+
+static void tell_report(const struct session *s, const struct sim_report *r, struct buf *out) {
+    struct buf text = {0}, lines = {0};
+    unsigned line = own_line(s, r->text);
+    buf_puts(&text, r->text);
+    if (line) quote_elements(&text, s->o.source->data, s->o.source->size, line);
+    if (line && sim_fault_has_ends(r->fault))
+        quote_lines(buf_str(&text), s->o.source->data, s->o.source->size, line, "\n", "", &lines);
+    buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));
+    if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
+    buf_puts(out, buf_str(&lines));
+    buf_free(&text);
+    buf_free(&lines);
+}
+
+static void tell_reports(const struct session *s, struct case_run *out) {
+    const struct tally *t = &s->tally;
     for (unsigned i = 0, told = 0; i < t->nreports && told < 3; i++) {
         if (sim_fault_is_note(t->reports[i].fault)) continue;
         told++;
-        buf_printf(&out->message, "%s%s: %s", out->message.size ? "\n" : "", sim_fault_name(t->reports[i].fault),
-                   t->reports[i].text);
-        if (t->reports[i].count > 1)
-            buf_printf(&out->message, " (%llu times)", (unsigned long long)t->reports[i].count);
+        if (out->message.size) buf_puts(&out->message, "\n");
+        tell_report(s, &t->reports[i], &out->message);
     }
 }
 
 static enum verdict tell_fault(const struct session *s, const struct case_plan *plan, const struct control_outcome *o,
                                struct case_run *out) {
     enum sim_fault f = s->tally.fault;
-    tell_reports(&s->tally, out);
+    tell_reports(s, out);
     if (f == SIM_FAULT_BUDGET || f == SIM_FAULT_TIME || o->end == SERVER_DEADLINE) {
         if (!out->message.size)
             session_tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
@@ -302,6 +353,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     bool whole = !plan->sample_warps; /* of a sample, no output is compared */
     draw(s, plan->index, round, whole);
     write_inputs(s, r, whole);
+    problem_forget(&s->problem);
     r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = !plan->sanitize;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
@@ -317,7 +369,7 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     const struct control_outcome *o = &p.outcome;
     if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end == SERVER_DEADLINE) return tell_fault(s, plan, o, out);
     keep_notes(s);
-    if (has_findings(&s->tally)) return tell_reports(&s->tally, out), out->verdict = V_RTE;
+    if (has_findings(&s->tally)) return tell_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
     problem_solve(&s->problem);
     if (problem_compare(&s->problem, &out->message)) return V_AC;

@@ -21,6 +21,8 @@ struct session_options {
     const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
     bool same_inputs; /* rounds after the first run on its inputs: to draw large ones takes longer than anything else */
     int turn;         /* a file that several graders lock (flock) while they use the GPU; 0 = nobody else does */
+    const struct buf *source;      /* of the submission, which reports quote, */
+    const char *file;              /* …and its name in them; NULL = nothing is quoted */
     const struct ptxas *registers; /* what ptxas said; NULL = nothing, for a GPU */
     /* Where ptxas is still at work: called once the processes are starting; returns the same when it has finished. */
     const struct ptxas *(*finish)(void *user);

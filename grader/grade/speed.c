@@ -109,23 +109,29 @@ static double roofline(const struct grading *g, const struct ex_case *c) {
     return moving > working ? moving : working;
 }
 
+/* Of the kernel that takes longest, all its launches together. */
 static const char *bound_by(struct arena *a, const struct tally *own) {
+    const struct tally_kernel *k = tally_longest(own);
+    char bound[192];
     struct buf text = {0};
-    buf_puts(&text, own->bound_by);
-    if (own->launches > 1) buf_printf(&text, " in %s, the longest of %u launches", own->longest_kernel, own->launches);
+    if (k) tally_bound_text(k, bound, sizeof bound), buf_puts(&text, bound);
+    if (k && own->nkernels > 1 && own->seconds > 0)
+        buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name, 100 * k->seconds / own->seconds);
+    else if (k && k->launches > 1) buf_printf(&text, " in the %u launches together", k->launches);
     text_demangle(&text);
     const char *kept = arena_strndup(a, buf_str(&text), text.size);
     buf_free(&text);
     return kept;
 }
 
-static const char *note(bool timed, bool from_ptx) {
+/* `missed`: machine code was asked for, and a launch had none. */
+static const char *note(bool timed, bool missed) {
     static const char *const notes[2][2] = {
         {"at the size that is counted: the timed size takes the simulator too long",
          "at the size that is counted: the timed size takes the simulator too long; modelled from PTX, without the "
          "machine code"},
         {"", "modelled from PTX, without the machine code; docs/time-model.md says when"}};
-    return notes[timed][from_ptx];
+    return notes[timed][missed];
 }
 
 static void fill_in(struct grading *g, const struct tally *own, const struct times *solution, const struct times *base,
@@ -136,7 +142,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     struct buf size = {0};
     problem_size(g->ex, c, &size);
     s->valid = answer > 0 && own->seconds > 0 && !own->waits;
-    s->kind = "modelled";
+    s->kind = "modelled", s->timed = timed;
     s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
     s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
@@ -149,10 +155,11 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     } else if (s->valid && g->implausible[0]) {
         s->valid = false;
         s->note = "faster than the device can be: does the entry do all of its work at this size?";
-    } else s->note = note(timed, own->from_ptx);
+    } else s->note = note(timed, own->from_ptx && build_disassembler(NULL));
     s->bound_by = bound_by(&g->r->arena, own);
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);
+    if (s->valid) grade_keep_times(g->r, own);
 }
 
 /* Where speed is to count, the timed size must come out right, every block of it; `keep` gets its tally. Where the
@@ -202,23 +209,37 @@ static void come_back(struct elsewhere *x) {
     tally_free(&x->counted);
 }
 
-/* `whole`: of every block at the timed size, where they were checked. It serves where a sample of them fails. */
+/* Code can't know which blocks are the sample, but it can leave the work to a few that most likely are not in it. Where
+ * every block has run, what they did in all is known. */
+static bool speaks_for(const struct tally *sample, const struct tally *whole) {
+    const double unlike = 1.25;
+    return !whole->launches || (double)whole->counters.inst_executed <= unlike * (double)sample->counters.inst_executed;
+}
+
+/* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have run already, and the times of
+ * whole runs and samples of the book's answers differ by 2 % at most. False: it could not be had. */
+static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tally *whole, struct tally *own) {
+    if ((whole->seconds > 0 || whole->waits) && !x->session) {
+        *own = *whole, *whole = (struct tally){0};
+        return true;
+    }
+    return time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, own) >= 0;
+}
+
+/* `whole`: of every block at the timed size, on the device that code is checked on, where it was. */
 static void time_on_device(struct grading *g, const struct elsewhere *x, bool known, const struct times *solution,
                            const struct times *base, struct tally *whole) {
     struct speed_result *s = &g->r->speed;
     struct tally own = {0};
     /* Where the book's own files take too long there, so does the student's. */
-    bool can = !known || (solution->timed > 0 && base->timed > 0);
-    double seconds = can ? time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, &own) : -1;
-    if (can && seconds < 0 && whole->seconds > 0 && !x->session) {
-        own = *whole, seconds = own.seconds;
-        *whole = (struct tally){0};
-    }
-    bool timed = seconds > 0;
-    if (seconds >= 0) check_plausible(g, &own);
+    bool can = !known || (solution->timed > 0 && base->timed > 0), ran = can && timed_tally(g, x, whole, &own);
+    bool timed = own.seconds > 0;
+    if (ran) check_plausible(g, &own);
     if (!known) s->note = "the model answer could not be timed";
-    else if (seconds == 0) s->note = "nothing is launched at the size that is timed";
+    else if (ran && !timed) s->note = "nothing is launched at the size that is timed";
     else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
+    if (timed && x->session && !speaks_for(&own, whole))
+        s->valid = false, s->note = "not modelled: some blocks do far more than the sampled ones";
     tally_free(&own);
 }
 

@@ -28,6 +28,24 @@ void report_json_write(struct json_t *o, struct buf *out);
 /* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its output; appended. */
 void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
 
+/* The same with a test for each goal and guard, as an assignment wants it. */
+struct report_autograder {
+    const char *goals, *guards, *cases; /* their visibility, in Gradescope's words */
+    bool leaderboard;
+    const double *share;       /* of each result: points for one of its own; NULL = 1 */
+    const char *const *absent; /* of each result: why there is no file, and it is not graded; NULL = it is */
+    bool doubt;                /* something was handed in that could not be taken: what is absent has no score */
+    double score;              /* of all together; NAN = what the tests add up to */
+    const char *note;
+    double seconds;
+};
+void report_autograder(const struct result *results, unsigned n, const struct gpu_device *d,
+                       const struct report_autograder *how, struct buf *out);
+/* results.json where nothing could be graded, with the reason. */
+void report_autograder_failed(const char *why, struct buf *out);
+/* What a test runner of GitHub Classroom hands to its reporter, before base64. */
+void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
+
 /* The hottest lines of the student's source with their shares of what was counted, within the style's width; or all lines. */
 void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *style, bool all,
                     struct buf *out);
@@ -35,11 +53,35 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
 void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *style,
                   struct buf *out);
 
+/* Where points and time do not go together: why, in a sentence or two; nothing where they do. */
+void report_why(const struct result *r, struct buf *out);
+
 /* 12.5, 126 976, 1.05 M: appended. */
 void report_number(double v, struct buf *out);
 
+/* One grading of the student's own file, as the history has it. */
+struct report_run {
+    long long when; /* seconds since 1970 */
+    char verdict[16], kind[16];
+    double score, us; /* us: 0 = no time known */
+};
+/* What stands beside a result on its page. */
+struct report_beside {
+    const struct version *versions; /* grader/grade/versions.h: naive, steps, answer */
+    unsigned nversions;
+    const struct report_run *runs; /* the oldest first */
+    unsigned nruns;
+};
 /* The report of one exercise as an HTML page that stands alone. */
-void report_html(const struct result *r, const struct gpu_device *d, struct buf *out);
+void report_html(const struct result *r, const struct gpu_device *d, const struct report_beside *beside,
+                 struct buf *out);
+/* Its pictures (report_pictures.c): times, roofline; kernels; accesses and banks; divergence; history. */
+void report_picture_times(const struct result *r, const struct gpu_device *d, const struct report_beside *b,
+                          struct buf *out);
+void report_picture_kernels(const struct result *r, struct buf *out);
+void report_picture_accesses(const struct result *r, const struct report_beside *b, struct buf *out);
+void report_picture_divergence(const struct result *r, struct buf *out);
+void report_picture_history(const struct report_beside *b, struct buf *out);
 
 /* Colours, as escape sequences or nothing. */
 enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };

@@ -1,4 +1,5 @@
-/* report_gradescope.c — results as the results.json that Gradescope's autograder harness reads: a test for each exercise.
+/* report_gradescope.c — results as the results.json that Gradescope's autograder harness reads: a test for each
+ * exercise; report_autograder.c has the one of an assignment.
  * Where a result has no score (our own fault, or withheld), none is written for any: Gradescope then shows that grading
  * did not succeed, and no student has a zero that nobody gave. The seed is not shown: it stays the instructor's. */
 #include "grader/report/report.h"

@@ -21,6 +21,7 @@ static json_t *cases(const struct result *r) {
         json_object_set_new(o, "name", text(c->name));
         json_object_set_new(o, "verdict", text(verdict_code(c->verdict)));
         json_object_set_new(o, "message", text(c->message));
+        if (c->secret) json_object_set_new(o, "secret", text(c->secret));
         json_array_append_new(list, o);
     }
     return list;
@@ -47,6 +48,25 @@ static json_t *technique(const struct result *r) {
 }
 
 /* With the score they add up to max_score. */
+/* Modelled; in the order of their first launches. */
+static json_t *kernels(const struct result *r) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->ntimes; i++) {
+        const struct kernel_time *k = &r->times[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "name", text(k->name));
+        json_object_set_new(o, "launches", json_integer(k->launches));
+        json_object_set_new(o, "modelled_us", json_real(k->us));
+        json_object_set_new(o, "bound_by", text(k->bound_by));
+        json_object_set_new(o, "occupancy", json_real(k->occupancy));
+        json_object_set_new(o, "occupancy_limit", text(k->limit));
+        json_object_set_new(o, "registers", json_integer(k->registers));
+        json_object_set_new(o, "shared_bytes", json_integer(k->shared_bytes));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *missing(const struct result *r) {
     json_t *list = json_array();
     for (unsigned i = 0; i < r->nmissing; i++) {
@@ -92,6 +112,11 @@ static json_t *exercise(const struct result *r) {
     json_object_set_new(o, "started", json_boolean(!r->untouched));
     json_object_set_new(o, "waived", json_boolean(r->waived));
     json_object_set_new(o, "missing", missing(r));
+    struct buf why = {0};
+    report_why(r, &why);
+    json_object_set_new(o, "points_and_time", text(buf_str(&why)));
+    json_object_set_new(o, "kernels", kernels(r));
+    buf_free(&why);
     json_object_set_new(o, "cases", cases(r));
     json_object_set_new(o, "technique", technique(r));
     json_object_set_new(o, "speed", speed(r));

@@ -2,6 +2,7 @@
  * first, source on the left, as many columns as the width has room for, those that stand out before the others; or all lines in
  * order with all columns in which anything was counted. Hot lines are bold, with a mark for those without colour. */
 #include "common/text.h"
+#include "grader/page/page.h"
 #include "grader/report/report.h"
 
 #include <stddef.h>
@@ -68,9 +69,51 @@ static double figure(const struct result *r, const struct line_result *l, const 
     return (c->per == SIZE_MAX ? 100.0 : 1.0) * (double)part / (double)per;
 }
 
+/* ---- time: what warps spend at a line, and on what ---- */
+
+enum { TIME = 7, WAITS = 21 };
+
+static double seconds_of(const struct line_result *l) {
+    double all = 0;
+    for (unsigned k = 0; l && k < SIM_WAIT_COUNT; k++) all += l->waits[k];
+    return all;
+}
+
+/* Per cent of the modelled time, of all lines; 0 where none was modelled. */
+static double time_share(const struct result *r, const struct line_result *l) {
+    double all = 0;
+    for (unsigned i = 0; i < r->nlines; i++) all += seconds_of(&r->lines[i]);
+    return all > 0 ? 100 * seconds_of(l) / all : 0;
+}
+
+static bool has_times(const struct result *r) {
+    for (unsigned i = 0; i < r->nlines; i++)
+        if (seconds_of(&r->lines[i]) > 0) return true;
+    return false;
+}
+
+/* "62.3  DRAM", in TIME + WAITS columns: the share, and what most of it waits for. */
+static void time_and_wait(const struct result *r, const struct line_result *l, const struct report_style *s,
+                          struct buf *out) {
+    enum { WARN_FROM = 25 };
+    double share = time_share(r, l);
+    unsigned worst = 0;
+    for (unsigned k = 1; l && k < SIM_WAIT_COUNT; k++)
+        if (l->waits[k] > l->waits[worst]) worst = k;
+    if (share < 0.05) buf_printf(out, "%*s", TIME + WAITS, "");
+    else
+        buf_printf(out, "%s%*.1f%s  %-*s", share >= WARN_FROM ? report_ink(s, INK_WARN) : "", TIME, share,
+                   share >= WARN_FROM ? report_ink(s, INK_NONE) : "", WAITS - 2, sim_wait_text(worst));
+}
+
+static void time_heading(unsigned row, struct buf *out) {
+    buf_printf(out, "%*s  %-*s", TIME, row ? "%" : "time", WAITS - 2, row ? "most for" : "waits");
+}
+
 static void heading(const struct result *r, const struct report_style *s, struct buf *out) {
     for (int row = 0; row < 2; row++) {
         buf_puts(out, report_ink(s, INK_DIM));
+        if (has_times(r)) time_heading((unsigned)row, out);
         for (unsigned i = 0; i < NCOLUMNS; i++)
             if (in_use(r, &columns[i])) buf_printf(out, "%*s", COLUMN, columns[i].head[row]);
         buf_printf(out, "  %5s%s\n", row ? "line" : "", report_ink(s, INK_NONE));
@@ -81,11 +124,12 @@ static bool is_hot(const struct result *r, const struct line_result *l) {
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) >= columns[i].warn)
             return true;
-    return false;
+    return time_share(r, l) >= 25;
 }
 
 static void figures(const struct result *r, const struct line_result *l, const struct report_style *s,
                     struct buf *out) {
+    if (has_times(r)) time_and_wait(r, l, s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++) {
         if (!in_use(r, &columns[i])) continue;
         double f = l ? figure(r, l, &columns[i]) : -1;
@@ -98,13 +142,13 @@ static void figures(const struct result *r, const struct line_result *l, const s
 
 /* ---- the hottest lines ---- */
 
-/* The largest of a line's shares, in per cent. */
+/* In per cent: the share of the time, where that is known, and between equals the largest of the others; else that one. */
 static double heat(const struct result *r, const struct line_result *l) {
     double most = 0;
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) > most)
             most = figure(r, l, &columns[i]);
-    return most;
+    return has_times(r) ? time_share(r, l) + most / 1000 : most;
 }
 
 /* The next line after `last` in order of heat, then of place; NULL = none that is warm. */
@@ -113,7 +157,7 @@ static const struct line_result *next_hottest(const struct result *r, const stru
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct line_result *l = &r->lines[i];
         bool after = !last || heat(r, l) < heat(r, last) || (heat(r, l) == heat(r, last) && l > last);
-        if (after && heat(r, l) >= WARM && (!best || heat(r, l) > heat(r, best))) best = l;
+        if (after && heat(r, l) >= (has_times(r) ? 0.01 : WARM) && (!best || heat(r, l) > heat(r, best))) best = l;
     }
     return best;
 }
@@ -172,21 +216,31 @@ static void hot_line(const struct result *r, const struct line_result *l, unsign
                hot ? report_ink(s, INK_BOLD) : "");
     fit(buf_str(&clean), width, out);
     buf_puts(out, hot ? report_ink(s, INK_NONE) : "");
+    if (has_times(r)) time_and_wait(r, l, s, out);
     hot_figures(r, l, chosen, s, out);
     buf_puts(out, "\n");
     buf_free(&raw), buf_free(&clean);
 }
 
+static void time_legend(const struct report_style *s, struct buf *out) {
+    buf_printf(out,
+               "%stime %%: share of the modelled time that warps spend at the line, and what most of it waits for\n"
+               "(a line waits for what it reads: a load's time stands where its value is first used)%s\n",
+               report_ink(s, INK_DIM), report_ink(s, INK_NONE));
+}
+
 static void hottest(const struct result *r, const struct report_style *s, struct buf *out) {
-    enum { PLACE = 8, LEAST_SOURCE = 40 };
-    unsigned width = s->width > PLACE + LEAST_SOURCE + COLUMN ? s->width : 100, used = 0;
+    enum { PLACE = 8, LEAST_SOURCE = 28 };
+    unsigned width = s->width > PLACE + LEAST_SOURCE + TIME + WAITS ? s->width : 100, used = 0;
     bool chosen[NCOLUMNS] = {false};
-    choose_columns(r, (width - PLACE - LEAST_SOURCE) / COLUMN, chosen);
+    unsigned times = has_times(r) ? TIME + WAITS : 0, fixed = PLACE + LEAST_SOURCE + times;
+    choose_columns(r, width > fixed ? (width - fixed) / COLUMN : 0, chosen);
     for (unsigned i = 0; i < NCOLUMNS; i++) used += chosen[i];
-    unsigned source_width = width - PLACE - used * COLUMN;
+    unsigned source_width = width - PLACE - times - used * COLUMN;
     for (unsigned row = 0; row < 2; row++) {
         buf_printf(out, "%s%6s  %-*s", report_ink(s, INK_DIM), row ? "line" : "", (int)source_width,
                    row ? "hottest first" : "");
+        if (times) time_heading(row, out);
         for (unsigned i = 0; i < NCOLUMNS; i++)
             if (chosen[i]) buf_printf(out, "%*s", COLUMN, columns[i].head[row]);
         buf_printf(out, "%s\n", report_ink(s, INK_NONE));
@@ -194,6 +248,7 @@ static void hottest(const struct result *r, const struct report_style *s, struct
     const struct line_result *l = NULL;
     for (unsigned n = 0; n < HOTTEST && (l = next_hottest(r, l)); n++) hot_line(r, l, source_width, chosen, s, out);
     buf_printf(out, "\n");
+    if (times) time_legend(s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (chosen[i])
             buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
@@ -238,25 +293,48 @@ static void other_lines(const struct result *r, const struct report_style *s, st
     }
 }
 
-static void totals(const struct result *r, struct buf *out) {
-    const struct sim_counters *c = &r->counters;
-    buf_printf(out, "%llu warp instructions", (unsigned long long)c->inst_executed);
-    if (c->requests_load)
-        buf_printf(out, " · %llu loads, %.2f sectors each", (unsigned long long)c->requests_load,
-                   (double)c->sectors_load / (double)c->requests_load);
-    if (c->requests_store)
-        buf_printf(out, " · %llu stores, %.2f sectors each", (unsigned long long)c->requests_store,
-                   (double)c->sectors_store / (double)c->requests_store);
-    if (c->bank_conflicts_load + c->bank_conflicts_store)
-        buf_printf(out, " · %llu bank conflicts",
-                   (unsigned long long)(c->bank_conflicts_load + c->bank_conflicts_store));
-    if (r->occupancy > 0) buf_printf(out, " · occupancy %.0f %%", 100 * r->occupancy);
+/* Share of the time, what it needs of an SM, what ends both. */
+static void kernel_line(const struct kernel_time *k, double all, bool several, struct buf *out) {
+    buf_printf(out, "%s: ", k->name);
+    if (several) buf_printf(out, "%.0f %% of the time, ", 100 * k->us / all);
+    if (k->launches > 1) buf_printf(out, "%u launches, ", k->launches);
+    page_time(k->us, out);
+    buf_printf(out, "; %u registers, occupancy %.0f %%", k->registers, 100 * k->occupancy);
+    if (k->limit[0]) buf_printf(out, " (%s)", k->limit);
+    if (k->spill_bytes) buf_printf(out, ", %u bytes of spills", k->spill_bytes);
+    if (k->bound_by[0] && several)
+        buf_printf(out, "; %.*s", (int)strcspn(k->bound_by, "%"), k->bound_by), buf_puts(out, "%");
     buf_puts(out, "\n");
-    for (unsigned i = 0; i < r->nkernels; i++) {
+}
+
+static void kernels(const struct result *r, struct buf *out) {
+    double all = 0;
+    for (unsigned i = 0; i < r->ntimes; i++) all += r->times[i].us;
+    for (unsigned i = 0; i < r->ntimes && all > 0; i++) kernel_line(&r->times[i], all, r->ntimes > 1, out);
+    for (unsigned i = 0; i < r->nkernels && !(all > 0); i++) {
         buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
         if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
         buf_puts(out, " (ptxas)\n");
     }
+}
+
+static void totals(const struct result *r, struct buf *out) {
+    const struct sim_counters *c = &r->counters;
+    page_number((double)c->inst_executed, out), buf_puts(out, " warp instructions");
+    if (c->requests_load) {
+        buf_puts(out, " · "), page_number((double)c->requests_load, out);
+        buf_printf(out, " loads of %.2f sectors", (double)c->sectors_load / (double)c->requests_load);
+    }
+    if (c->requests_store) {
+        buf_puts(out, " · "), page_number((double)c->requests_store, out);
+        buf_printf(out, " stores of %.2f", (double)c->sectors_store / (double)c->requests_store);
+    }
+    if (c->bank_conflicts_load + c->bank_conflicts_store) {
+        buf_puts(out, " · "), page_number((double)(c->bank_conflicts_load + c->bank_conflicts_store), out);
+        buf_puts(out, " bank conflicts");
+    }
+    buf_puts(out, "\n");
+    kernels(r, out);
 }
 
 void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s, bool all,
@@ -278,6 +356,7 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
     source(r, s, out);
     other_lines(r, s, out);
     buf_puts(out, "\n");
+    if (has_times(r)) time_legend(s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (in_use(r, &columns[i]))
             buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],

@@ -2,6 +2,7 @@
 #include "grader/jail/jail.h"
 #include "common/text.h"
 #include "grader/grade/score.h"
+#include "grader/page/page.h"
 #include "grader/report/report.h"
 
 #include <math.h>
@@ -100,6 +101,13 @@ static void quote(const struct result *r, const char *file, unsigned line, unsig
     buf_puts(out, "\n");
 }
 
+/* Reports of races come with their lines (common/quote.h). */
+static bool quotes_itself(const char *message, unsigned line) {
+    char mark[32];
+    snprintf(mark, sizeof mark, "\n%5u | ", line);
+    return strstr(message, mark);
+}
+
 /* The lines of the student's file that a message names, the first two of them. */
 static void quote_named(const struct result *r, const char *message, const struct report_style *s, struct buf *out) {
     enum { MOST = 2 };
@@ -108,6 +116,7 @@ static void quote_named(const struct result *r, const char *message, const struc
     for (const char *p = message; length && n < MOST && (p = strstr(p, r->file)); p += length) {
         unsigned line = 0;
         if (sscanf(p + length, ":%u", &line) != 1 || !line || (n && shown[0] == line)) continue;
+        if (quotes_itself(message, line)) continue;
         quote(r, r->file, line, 9, s, out);
         shown[n++] = line;
     }
@@ -132,8 +141,10 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     unsigned passed = 0, more[V_COUNT] = {0}, rest = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
-    buf_printf(out, "  %-10s %s%u of %u cases%s\n", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
+    buf_printf(out, "  %-10s %s%u of %u cases%s", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
                passed, r->ncases, report_ink(s, INK_NONE));
+    if (r->nhidden) buf_printf(out, ", %u of them hidden", r->nhidden);
+    buf_puts(out, "\n");
     for (int v = V_COUNT - 1; v > V_AC; v--) {
         bool first = true;
         for (unsigned i = 0; i < r->ncases; i++) {
@@ -154,22 +165,7 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     buf_free(&text);
 }
 
-/* As people write them: whole numbers below a million with their thousands apart, larger ones as 1.05 M. */
-void report_number(double v, struct buf *out) {
-    static const struct {
-        double from;
-        const char *unit;
-    } scale[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}};
-    double size = fabs(v);
-    for (unsigned i = 0; i < sizeof scale / sizeof *scale; i++)
-        if (size >= scale[i].from * 0.9995) {
-            buf_printf(out, "%.3g%s", v / scale[i].from, scale[i].unit);
-            return;
-        }
-    if (size >= 1e4)
-        buf_printf(out, "%s%.0f %03.0f", v < 0 ? "-" : "", floor(round(size) / 1000), fmod(round(size), 1000));
-    else buf_printf(out, "%.4g", v);
-}
+void report_number(double v, struct buf *out) { page_number(v, out); }
 
 /* "32, at most 4.5"; in full where rounding would make them equal. */
 static void value(const struct technique_result *t, struct buf *out) {
@@ -364,6 +360,22 @@ static void limits(const struct speed_result *p, const struct gpu_device *d, con
     buf_free(&text);
 }
 
+/* Where there are several kernels: "sums 62 % in 3 launches, apply 38 %". */
+static void by_kernel(const struct result *r, const struct report_style *s, struct buf *out) {
+    struct buf text = {0};
+    double all = 0;
+    for (unsigned i = 0; i < r->ntimes; i++) all += r->times[i].us;
+    if (r->ntimes < 2 || !(all > 0) || strcmp(r->speed.kind, "modelled")) return;
+    buf_puts(&text, "by kernel: ");
+    for (unsigned i = 0; i < r->ntimes; i++) {
+        const struct kernel_time *k = &r->times[i];
+        buf_printf(&text, "%s%s %.0f %%", i ? ", " : "", k->name, 100 * k->us / all);
+        if (k->launches > 1) buf_printf(&text, " in %u launches", k->launches);
+    }
+    wrapped(buf_str(&text), 13, s, out);
+    buf_free(&text);
+}
+
 void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     const struct speed_result *p = &r->speed;
     if (!p->valid) {
@@ -383,7 +395,15 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     wrapped(buf_str(&text), 13, s, out);
     buf_free(&text);
     limits(p, d, s, out);
+    by_kernel(r, s, out);
     if (p->note[0]) wrapped(p->note, 13, s, out);
+}
+
+static void why_not_both(const struct result *r, const struct report_style *s, struct buf *out) {
+    struct buf text = {0};
+    report_why(r, &text);
+    if (text.size) buf_puts(out, "  score/time "), hanging(buf_str(&text), 13, s, out);
+    buf_free(&text);
 }
 
 /* Every point that was not awarded, and why. */
@@ -403,6 +423,7 @@ static void missing(const struct result *r, const struct report_style *s, struct
         hanging(buf_str(&text), 13, s, out);
         buf_free(&text);
     }
+    why_not_both(r, s, out);
     if (r->full.correctness + r->full.technique > 0 && !r->speed_counted && r->full.speed > 0)
         buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n", report_ink(s, INK_DIM),
                    "left out", r->full.speed,

@@ -97,6 +97,14 @@ struct backend_ops {
 };
 
 /* NULL with the reason in `e`. `instructions` is the budget of a launch in warp instructions, 0 = none. */
+/* Where ptxas is, which tells registers before a kernel is found, and where its answers are kept; `failed`: what it said
+ * against the code. Not for foreign PTX: it runs unprotected. */
+struct backend_ptxas {
+    const char *path, *cache;
+    void *user;
+    void (*failed)(void *user, const char *text);
+};
+void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p);
 struct backend *backend_sim_open(const struct sim_options *o, struct err *e);
 /* The simulator behind it, for callers that ask more of it than a server does. */
 struct sim *backend_sim(struct backend *b);

@@ -1,6 +1,7 @@
 /* backend_sim.c — the simulated GPU as a backend: a thin layer over grader/sim/sim.h. */
 #include "grader/server/backend.h"
 #include "grader/server/protocol.h"
+#include "grader/server/ptxas.h"
 #include "grader/sim/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -13,8 +14,18 @@ struct backend_sim {
     struct sim *sim;
     struct sim_options options;
     bool timing;
-    bool launched; /* since the reset */
-    bool cold;     /* every launch finds the caches full of what it does not want */
+    bool cold;    /* every launch finds the caches full of what it does not want */
+    double moved; /* bytes between DRAM and L2, by launches since the reset */
+    struct backend_ptxas ptxas;
+    struct pending *pending;
+    unsigned npending;
+};
+
+/* ptxas at work on a module's texts, until somebody asks for a kernel of it. */
+struct pending {
+    void *module;
+    struct ptxas_run *run[MOST_PARTS];
+    unsigned n;
 };
 
 struct sim *backend_sim(struct backend *b) {
@@ -28,13 +39,45 @@ void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
 void backend_sim_set_cold(struct backend *b, bool on) { ((struct backend_sim *)b)->cold = on; }
 void backend_sim_set_timing(struct backend *b, bool on) { ((struct backend_sim *)b)->timing = on; }
 
+void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) { ((struct backend_sim *)b)->ptxas = *p; }
+
+/* ---- what ptxas says of kernels ---- */
+
+static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_text *texts, unsigned n) {
+    unsigned arch = s->base.device->cc_major * 10 + s->base.device->cc_minor;
+    if (!s->ptxas.path) return;
+    s->pending = xrealloc(s->pending, (s->npending + 1) * sizeof *s->pending);
+    struct pending *p = &s->pending[s->npending++];
+    *p = (struct pending){.module = module, .n = n};
+    for (unsigned i = 0; i < n; i++)
+        p->run[i] = ptxas_begin(texts[i].ptx, texts[i].n, arch < 75 ? 75 : arch, n > 1, s->ptxas.path, s->ptxas.cache);
+}
+
+/* `asked`: for its kernels; else it goes. */
+static void end_ptxas(struct backend_sim *s, const void *module, bool asked) {
+    for (unsigned i = 0; i < s->npending; i++) {
+        struct pending *p = &s->pending[i];
+        if (p->module != module) continue;
+        for (unsigned k = 0; k < p->n; k++) {
+            struct err e = {0};
+            if (!ptxas_end(p->run[k], asked ? p->module : NULL, &e) && asked && s->ptxas.failed)
+                s->ptxas.failed(s->ptxas.user, e.text);
+        }
+        *p = s->pending[--s->npending];
+        return;
+    }
+}
+
 static void sim_backend_close(struct backend *b) {
+    struct backend_sim *s = (struct backend_sim *)b;
+    while (s->npending) end_ptxas(s, s->pending[0].module, false);
+    free(s->pending);
     sim_close(backend_sim(b));
     free(b);
 }
 
 static void sim_backend_reset(struct backend *b) {
-    ((struct backend_sim *)b)->launched = false;
+    ((struct backend_sim *)b)->moved = 0;
     sim_reset(backend_sim(b));
 }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
@@ -65,6 +108,7 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
         found = texts[n++].ptx;
     }
     *module = found && n ? sim_load_linked(backend_sim(b), texts, n, e) : NULL;
+    if (*module) begin_ptxas((struct backend_sim *)b, *module, texts, n);
     arena_free(&arena);
     if (*module) return 0;
     if (!found || !n) return WB_cudaErrorNoKernelImageForDevice;
@@ -73,10 +117,13 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
                                       : WB_cudaErrorInvalidPtx;
 }
 
-static void sim_backend_unload(struct backend *b, void *module) { sim_unload(backend_sim(b), module); }
+static void sim_backend_unload(struct backend *b, void *module) {
+    end_ptxas((struct backend_sim *)b, module, false);
+    sim_unload(backend_sim(b), module);
+}
 
 static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
-    (void)b;
+    end_ptxas((struct backend_sim *)b, module, true);
     const struct sim_kernel *k = sim_find_kernel(module, name);
     out->handle = k;
     if (k) sim_kernel_info(k, &out->info);
@@ -186,13 +233,13 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     memset(out, 0, sizeof *out);
     uint64_t sample = sim_sample_warps(backend_sim(b));
     bool timing = sample || ((struct backend_sim *)b)->timing;
-    uint64_t warps = ((uint64_t)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
+    double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
     struct backend_sim *own = (struct backend_sim *)b;
     /* A launch behind another finds in L2 what that one left there. */
-    struct time_options o = {.whole = warps <= sample || !sample, .warm = own->launched && !own->cold};
-    own->launched = true;
+    struct time_options o = {.whole = warps <= (double)sample || !sample, .warm_bytes = own->cold ? 0 : own->moved};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
+    if (timing) own->moved += out->estimate.dram_bytes;
     out->error = fault_errors[out->sim.fault];
     struct time_estimate rough = {0};
     if (!timing) time_model(b->device, &s, &out->sim, &rough);

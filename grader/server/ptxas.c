@@ -1,80 +1,160 @@
-/* ptxas.c — see ptxas.h. */
+/* ptxas.c — see ptxas.h. Its answer names what the program chose to name: lines are told by their fixed beginnings, and no PTX
+ * identifier holds a space or the end of a line. */
 #include "grader/server/ptxas.h"
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs it with both of its outputs in a pipe. */
-static bool run(const char *ptxas, unsigned arch, const char *path, struct buf *out, struct err *e) {
-    char option[32], part[4096];
-    int ends[2];
-    snprintf(option, sizeof option, "-arch=sm_%u", arch);
-    if (pipe(ends)) return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(ends[1], 1), dup2(ends[1], 2);
-        close(ends[0]), close(ends[1]);
-        execl(ptxas, ptxas, option, "-v", path, "-o", "/dev/null", (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    for (ssize_t k; pid > 0 && (k = read(ends[0], part, sizeof part)) > 0;) buf_add(out, part, (size_t)k);
-    close(ends[0]);
-    int status = -1;
-    if (pid < 0 || waitpid(pid, &status, 0) < 0) return err_set(e, ERR_SYSTEM, "%s: %s", ptxas, strerror(errno));
-    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-           err_set(e, ERR_SYSTEM, "%s failed: %.200s", ptxas, buf_str(out));
-}
+struct ptxas_run {
+    pid_t pid; /* 0: `out` came from the cache, or `why` says what went wrong */
+    int text, answer;
+    struct buf out;
+    char path[PATH_MAX]; /* in the cache; empty: not kept */
+    struct err why;
+};
 
-static bool run_on_text(const char *text, size_t n, unsigned arch, const char *ptxas, struct buf *out, struct err *e) {
-    char path[] = "/tmp/warpbook-XXXXXX";
-    int fd = mkstemp(path);
-    if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    FILE *f = fdopen(fd, "w");
-    bool ok = f && fwrite(text, 1, n, f) == n;
-    if (f) ok = !fclose(f) && ok;
-    ok = (ok || err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno))) && run(ptxas, arch, path, out, e);
-    unlink(path);
-    return ok;
+/* ---- what it says ---- */
+
+/* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers" if it is a kernel. */
+const char *ptxas_next(const char *text, struct ptxas_figures *out) {
+    static const char head[] = "ptxas info", properties[] = "Function properties for ";
+    char line[256];
+    *out = (struct ptxas_figures){0};
+    while (*text) {
+        unsigned stack, stores, loads;
+        size_t n = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
+        const char *at = strstr(line, properties), *used = strstr(line, ": Used ");
+        bool info = text_starts(line, head);
+        if (info && at) {
+            out->name = text + (at - line) + sizeof properties - 1;
+            out->length = n - (size_t)(out->name - text), out->spill_bytes = 0;
+        } else if (!info && sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack,
+                                   &stores, &loads) == 3)
+            out->spill_bytes = stores + loads;
+        text += n + (text[n] == '\n');
+        if (info && !at && used && out->length && sscanf(used, ": Used %u registers", &out->registers) == 1)
+            return text;
+    }
+    return NULL;
 }
 
 static void take(const struct sim_module *m, const char *text) {
-    char name[512] = "";
-    unsigned stack, stores, loads, registers, spilled = 0;
-    for (const char *line = text; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : "") {
-        if (sscanf(line, "ptxas info : Function properties for %511s", name) == 1) spilled = 0;
-        if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
-                   &loads) == 3)
-            spilled = stores + loads;
-        if (sscanf(line, "ptxas info : Used %u registers", &registers) != 1) continue;
+    struct ptxas_figures f;
+    while ((text = ptxas_next(text, &f))) {
+        char *name = xmalloc(f.length + 1);
+        memcpy(name, f.name, f.length);
+        name[f.length] = 0;
         const struct sim_kernel *k = sim_find_kernel(m, name);
-        if (k) sim_set_registers(k, registers, spilled);
+        if (k) sim_set_registers(k, f.registers, f.spill_bytes);
+        free(name);
     }
+}
+
+/* ---- running it ---- */
+
+/* The number in ".target sm_90", 0 if there is none. */
+static unsigned target_of(const char *text, size_t n) {
+    static const char word[] = ".target sm_";
+    const char *at = memmem(text, n, word, sizeof word - 1);
+    unsigned sm = 0;
+    for (at = at ? at + sizeof word - 1 : text + n; at < text + n && *at >= '0' && *at <= '9' && sm < 1000; at++)
+        sm = sm * 10 + (unsigned)(*at - '0');
+    return sm;
+}
+
+static int memory_file(const void *data, size_t n) {
+    int fd = memfd_create("ptxas", MFD_CLOEXEC);
+    for (size_t at = 0; fd >= 0 && at < n;) {
+        ssize_t k = write(fd, (const char *)data + at, n - at);
+        if (k <= 0) return close(fd), -1;
+        at += (size_t)k;
+    }
+    return fd;
+}
+
+/* The text comes as a memory file, and its answers go to one, so that nothing waits for us and nothing is left behind. */
+static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, bool part) {
+    char option[32], input[32];
+    snprintf(option, sizeof option, "-arch=sm_%u", arch);
+    snprintf(input, sizeof input, "/dev/fd/%d", r->text);
+    r->pid = fork();
+    if (r->pid == 0) {
+        dup2(r->answer, 1), dup2(r->answer, 2);
+        fcntl(r->text, F_SETFD, 0);
+        execl(ptxas, ptxas, option, "-v", input, "-o", "/dev/null", part ? "-c" : (char *)NULL, (char *)NULL);
+        _exit(127);
+    }
+    if (r->pid < 0) r->pid = 0, err_set(&r->why, ERR_SYSTEM, "fork: %s", strerror(errno));
+}
+
+static void key_of(const char *text, size_t n, unsigned arch, bool part, char key[HASH_HEX]) {
+    struct hash h;
+    hash_start(&h);
+    hash_add(&h, &arch, sizeof arch);
+    if (part) hash_text(&h, "-c");
+    hash_add(&h, text, n);
+    hash_hex(&h, key);
+}
+
+struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part, const char *ptxas,
+                              const char *cache) {
+    struct ptxas_run *r = xcalloc(1, sizeof *r);
+    struct err ignored = {0};
+    char key[HASH_HEX];
+    if (target_of(text, n) > arch) arch = target_of(text, n);
+    key_of(text, n, arch, part, key);
+    if (cache && dir_make(cache, &ignored)) snprintf(r->path, sizeof r->path, "%s/ptxas-%s", cache, key);
+    r->text = r->answer = -1;
+    if (r->path[0] && file_read(r->path, 1 << 20, &r->out, &ignored)) return r;
+    buf_clear(&r->out);
+    r->text = memory_file(text, n), r->answer = memory_file("", 0);
+    if (r->text < 0 || r->answer < 0) err_set(&r->why, ERR_SYSTEM, "no memory file: %s", strerror(errno));
+    else start(r, ptxas, arch, part);
+    return r;
+}
+
+static void read_answer(struct ptxas_run *r) {
+    char part[4096];
+    lseek(r->answer, 0, SEEK_SET);
+    for (ssize_t k; (k = read(r->answer, part, sizeof part)) > 0;) buf_add(&r->out, part, (size_t)k);
+}
+
+static bool finish(struct ptxas_run *r, struct err *e) {
+    int status = -1;
+    struct err ignored = {0};
+    if (r->why.kind) return *e = r->why, false;
+    if (!r->pid) return true;
+    while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR) {}
+    read_answer(r);
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        return err_set(e, ERR_SYSTEM, "ptxas failed: %.200s", buf_str(&r->out));
+    if (r->path[0]) file_write(r->path, r->out.data, r->out.size, &ignored);
+    return true;
+}
+
+bool ptxas_end(struct ptxas_run *r, const struct sim_module *m, struct err *e) {
+    bool ok = finish(r, e);
+    if (ok && m) take(m, buf_str(&r->out));
+    if (r->text >= 0) close(r->text);
+    if (r->answer >= 0) close(r->answer);
+    buf_free(&r->out);
+    free(r);
+    return ok;
 }
 
 bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch, const char *ptxas,
                          const char *cache, struct err *e) {
-    struct hash h;
-    char key[HASH_HEX], path[PATH_MAX];
-    struct buf out = {0};
-    struct err ignored = {0};
-    hash_start(&h);
-    hash_add(&h, &arch, sizeof arch);
-    hash_add(&h, text, n);
-    hash_hex(&h, key);
-    snprintf(path, sizeof path, "%s/ptxas-%s", cache ? cache : "", key);
-    bool known = cache && file_read(path, 1 << 20, &out, &ignored),
-         ok = known || run_on_text(text, n, arch, ptxas, &out, e);
-    if (ok) take(m, buf_str(&out));
-    if (ok && !known && cache && dir_make(cache, &ignored)) file_write(path, out.data, out.size, &ignored);
-    buf_free(&out);
-    return ok;
+    return ptxas_end(ptxas_begin(text, n, arch, false, ptxas, cache), m, e);
 }

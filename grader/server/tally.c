@@ -42,6 +42,79 @@ static struct tally_line *find_line(struct tally *t, const char *file, uint32_t 
     return &t->lines[t->nlines - 1];
 }
 
+/* ---- kernels ---- */
+
+static struct tally_kernel new_kernel(const struct gpu_device *d, const struct server_launch *l) {
+    struct tally_kernel k = {.occupancy = l->result->sim.theoretical_occupancy};
+    struct sim_kernel_info info;
+    const char *limit = "";
+    sim_kernel_info(l->launch->kernel, &info);
+    memcpy(k.grid, l->launch->grid, sizeof k.grid);
+    memcpy(k.block, l->launch->block, sizeof k.block);
+    k.registers = info.registers, k.spill_bytes = info.spill_bytes;
+    k.shared_bytes = info.static_shared + l->launch->dynamic_shared;
+    device_blocks_per_sm(d, k.block[0] * k.block[1] * k.block[2], k.registers, k.shared_bytes, &limit);
+    snprintf(k.limit, sizeof k.limit, "%s", limit);
+    snprintf(k.name, sizeof k.name, "%s", l->kernel ? l->kernel : "");
+    return k;
+}
+
+static struct tally_kernel *kernel_of(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
+    struct tally_kernel k = new_kernel(d, l);
+    for (unsigned i = 0; i < t->nkernels; i++)
+        if (!strcmp(t->kernels[i].name, k.name)) return &t->kernels[i];
+    if (t->nkernels < TALLY_KERNELS) t->kernels[t->nkernels++] = k;
+    else if (strcmp(t->kernels[TALLY_KERNELS - 1].name, "others"))
+        snprintf(t->kernels[TALLY_KERNELS - 1].name, sizeof k.name, "others");
+    return &t->kernels[t->nkernels - 1];
+}
+
+static void add_kernel_time(struct tally_kernel *k, const struct time_estimate *e, double behind) {
+    k->launches++;
+    k->seconds += e->seconds - behind;
+    for (unsigned i = 0; i < TIME_PARTS; i++) k->parts[i] += e->parts[i];
+    if (k->parts[TIME_PART_LAUNCH] > behind) k->parts[TIME_PART_LAUNCH] -= behind;
+}
+
+const struct tally_kernel *tally_longest(const struct tally *t) {
+    const struct tally_kernel *k = t->nkernels ? t->kernels : NULL;
+    for (unsigned i = 1; i < t->nkernels; i++)
+        if (t->kernels[i].seconds > k->seconds) k = &t->kernels[i];
+    return k;
+}
+
+void tally_bound_text(const struct tally_kernel *k, char *out, size_t size) {
+    struct time_estimate e = {0};
+    double most = 0;
+    *out = 0;
+    for (unsigned i = 0; i < TIME_PARTS; i++) most = k->parts[i] > most ? k->parts[i] : most;
+    if (!(most > 0)) return; /* from counters alone */
+    time_rank(k->parts, k->seconds > most ? k->seconds : most, e.bound_by, e.share);
+    time_bound_text(&e, out, size);
+}
+
+/* ---- accesses ---- */
+
+static bool same_access(const struct tally_access *x, const struct tally_access *y) {
+    return x->line == y->line && x->kind == y->kind && x->shared == y->shared && !strcmp(x->file, y->file);
+}
+
+static void add_access(struct tally *t, const struct sim_access *a, const char *kernel) {
+    struct tally_access x = {.line = a->line, .mask = a->mask, .kind = a->kind, .bytes = a->bytes};
+    x.shared = a->shared, x.cost = a->cost;
+    memcpy(x.offset, a->offset, sizeof x.offset);
+    snprintf(x.file, sizeof x.file, "%s", path_base(a->file));
+    snprintf(x.kernel, sizeof x.kernel, "%s", kernel ? kernel : "");
+    if (!t->accesses) t->accesses = xcalloc(TALLY_ACCESSES, sizeof *t->accesses);
+    unsigned i = 0;
+    while (i < t->naccesses && !same_access(&t->accesses[i], &x)) i++;
+    if (i == TALLY_ACCESSES || (i < t->naccesses && t->accesses[i].cost >= x.cost)) return;
+    t->accesses[i] = x;
+    if (i == t->naccesses) t->naccesses++;
+}
+
+/* ---- time ---- */
+
 /* Of a launch behind another one, so much of the overhead is over before that one ends: on an H100 an empty kernel takes 3.0 us, each
  * further one 2.15. */
 static const double launch_overlap = 0.28;
@@ -61,10 +134,7 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     if (behind > e.low / 2) behind = e.low / 2;
     t->seconds += e.seconds - behind, t->low += e.low - behind, t->high += e.high - behind;
     t->waits |= e.waits, t->from_ptx |= !e.machine_code;
-    if (e.seconds <= t->longest) return;
-    t->longest = e.seconds;
-    time_bound_text(&e, t->bound_by, sizeof t->bound_by);
-    snprintf(t->longest_kernel, sizeof t->longest_kernel, "%s", l->kernel ? l->kernel : "");
+    add_kernel_time(kernel_of(t, d, l), &e, behind);
 }
 
 static void add_shape(struct tally *t, const struct server_launch *l) {
@@ -89,11 +159,16 @@ void tally_moved(struct tally *t, const struct gpu_device *d, const struct serve
     t->seconds += seconds, t->low += seconds, t->high += seconds;
 }
 
+static void add_line(struct tally_line *to, const struct sim_line *from) {
+    sim_counters_add(&to->counters, &from->counters);
+    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) to->waits[k] += from->waits[k];
+}
+
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     sim_counters_add(&t->counters, &r->counters);
-    for (unsigned i = 0; i < r->nlines; i++)
-        sim_counters_add(&find_line(t, r->lines[i].file, r->lines[i].line)->counters, &r->lines[i].counters);
+    for (unsigned i = 0; i < r->nlines; i++) add_line(find_line(t, r->lines[i].file, r->lines[i].line), &r->lines[i]);
+    for (unsigned i = 0; i < r->naccesses; i++) add_access(t, &r->accesses[i], l->kernel);
     for (unsigned i = 0; i < r->nreports; i++) tally_report(t, &r->reports[i]);
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
     if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
@@ -122,5 +197,6 @@ void tally_free(struct tally *t) {
     for (unsigned i = 0; i < t->nlines; i++) free(t->lines[i].file);
     free(t->lines);
     free(t->slots);
+    free(t->accesses);
     *t = (struct tally){0};
 }

@@ -3,12 +3,29 @@
 #include "grader/server/server.h"
 #include "grader/sim/timing/timing.h"
 
-enum { TALLY_REPORTS = 8 };
+enum { TALLY_REPORTS = 8, TALLY_KERNELS = 16, TALLY_ACCESSES = 256, TALLY_FILE = 64 };
 
 struct tally_line {
     char *file; /* base name */
     uint32_t line;
     struct sim_counters counters;
+    double waits[SIM_WAIT_COUNT]; /* seconds of the modelled time */
+};
+
+/* The launches of one kernel; the last one is of all others where there are more. */
+struct tally_kernel {
+    char name[64],
+        limit[24]; /* limit: what keeps more blocks from an SM, of the first launch, as all down to occupancy */
+    uint32_t launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
+    double occupancy;
+    double seconds, parts[TIME_PARTS]; /* modelled, summed */
+};
+
+/* The costliest access of a line: struct sim_access. */
+struct tally_access {
+    char file[TALLY_FILE], kernel[64];
+    uint32_t line, mask, kind, bytes, shared, cost;
+    uint32_t offset[32];
 };
 
 struct tally {
@@ -28,12 +45,18 @@ struct tally {
     enum sim_fault fault;
     double occupancy;          /* lowest of the launches */
     double seconds, low, high; /* modelled, summed */
-    bool from_ptx;             /* the time of a launch, since its machine code was not at hand or did not fit */
+    bool from_ptx;             /* the time of a launch: its machine code was not at hand or did not fit */
     bool waits;                /* blocks of a launch wait for each other: not modelled */
-    double longest;            /* seconds of the longest launch, which names what limits */
-    char bound_by[192];        /* "DRAM bandwidth, 87 % (next: …)", of the longest launch */
-    char longest_kernel[64];
+    struct tally_kernel kernels[TALLY_KERNELS]; /* in the order of their first launches */
+    unsigned nkernels;
+    struct tally_access *accesses; /* by file and line, once sorted; TALLY_ACCESSES at most */
+    unsigned naccesses;
 };
+
+/* The kernel whose launches take longest; NULL where there is none. */
+const struct tally_kernel *tally_longest(const struct tally *t);
+/* "DRAM bandwidth, 87 % (next: …)". */
+void tally_bound_text(const struct tally_kernel *k, char *out, size_t size);
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
 void tally_report(struct tally *t, const struct sim_report *r); /* found when no launch ran */

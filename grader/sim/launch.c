@@ -86,6 +86,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, c
     if (which->only && l.nworkers > which->nblocks) l.nworkers = which->nblocks ? which->nblocks : 1;
     execute(&l, out);
     out->waits = l.waits;
+    out->work = l.work, out->heaviest = l.heaviest;
     return l.trace;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+void sim_prepare(void) { memory_prepare(); }
+
 struct sim *sim_open(const struct sim_options *o, struct err *e) {
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;

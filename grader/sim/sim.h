@@ -33,11 +33,47 @@ void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);
 /* Makes sums over `part` blocks sums over `whole` of them. */
 void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part);
 
+/* What a warp does with its time, by the time model. X(id, what it waits for) */
+/* clang-format off */
+#define SIM_WAITS(X)                         \
+    X(ISSUING, "issuing")                    \
+    X(SLOT, "an issue slot")                 \
+    X(UNIT, "an arithmetic unit")            \
+    X(QUEUE, "the load/store unit")          \
+    X(ARITHMETIC, "results of arithmetic")   \
+    X(SHARED, "shared memory")               \
+    X(L1, "L1")                              \
+    X(L2, "L2")                              \
+    X(DRAM, "DRAM")                          \
+    X(ATOMIC, "atomics")                     \
+    X(BARRIER, "a barrier")
+/* clang-format on */
+enum sim_wait {
+#define X(id, text) SIM_WAIT_##id,
+    SIM_WAITS(X)
+#undef X
+        SIM_WAIT_COUNT
+};
+const char *sim_wait_text(enum sim_wait w);
+
 /* Counters of one source line of one kernel; lines add up to the launch's totals. */
 struct sim_line {
     const char *file; /* as nvcc wrote it; "" = unknown */
     uint32_t line;    /* 0 = unknown */
     struct sim_counters counters;
+    double waits
+        [SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps spend there, and on what */
+};
+
+/* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest. */
+enum sim_access_kind { SIM_ACCESS_LOAD, SIM_ACCESS_STORE, SIM_ACCESS_ATOMIC };
+struct sim_access {
+    const char *file;
+    uint32_t line, mask; /* mask: the active lanes */
+    uint8_t kind, bytes; /* enum sim_access_kind; of a lane */
+    bool shared;         /* else global */
+    uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on one address */
+    uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address; UINT32_MAX: further */
 };
 
 /* ---- the device ---- */
@@ -49,6 +85,7 @@ struct sim_options {
     unsigned workers;            /* threads for a launch; 0 = one for each core */
     bool sanitize;               /* memory initialisation, races; bounds are always checked */
     bool hostile_schedule;       /* split warps after divergence as hardware may */
+    bool strict_order;           /* blocks are ordered by what they hand over only if a fence stands before it */
     bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
     uint64_t heap_bytes;         /* of device malloc; 0 = 8 MiB, a GPU's own */
@@ -58,6 +95,8 @@ struct sim_options {
     uint64_t sample_key;         /* likewise */
 };
 
+/* In a process that will lock itself in: what opening could not do then. Without it, large inputs cost more memory. */
+void sim_prepare(void);
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
 /* Frees every allocation, zeroes what they held, and resets module variables to their initial values; modules stay loaded. */
@@ -216,6 +255,11 @@ enum sim_fault {
 };
 
 const char *sim_fault_name(enum sim_fault f);
+/* One that tells of two accesses. */
+static inline bool sim_fault_has_ends(enum sim_fault f) {
+    return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
+           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE;
+}
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 
 /* The first occurrence of one kind of fault in a launch, and how often it occurred. */
@@ -241,6 +285,12 @@ struct sim_launch {
     bool large_clusters; /* of more than 8 blocks, which not every device has */
 };
 
+/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks. The
+ * last two are counted in traced launches only. */
+struct sim_work {
+    uint64_t executed, sectors, passes;
+};
+
 struct sim_result {
     enum sim_fault fault; /* what ended the launch; sanitizer findings are in reports only */
     struct sim_report reports[SIM_FAULT_KINDS];
@@ -248,8 +298,12 @@ struct sim_result {
     struct sim_counters counters;
     struct sim_line *lines; /* owned: sim_result_free */
     unsigned nlines;
+    struct sim_access *accesses; /* of a launch whose time was modelled; owned likewise */
+    unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
     bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
+    /* Of the blocks that ran: in all, and the most that one did, each of the three for itself. */
+    struct sim_work work, heaviest;
 };
 
 /* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason in `e`

@@ -1,12 +1,16 @@
 /* counters.c — counters of a run, as text or JSON (docs/json.md has the keys). A line's counters add up to the
  * launch's. */
+#include "common/file.h"
 #include "common/grow.h"
+#include "common/quote.h"
 #include "common/text.h"
 #include "grader/simgpu/simgpu.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_SOURCE = 4 << 20 /* bytes of a file that reports quote */ };
 
 struct counter_log {
     enum counter_format format;
@@ -153,12 +157,21 @@ static void show(struct report_log *log, const char *kernel, const struct sim_re
     GROW(log->seen, log->n + 1, log->room, 8);
     log->seen[log->n++] = (struct seen){.kernel = xstrdup(kernel), .fault = r->fault};
     struct buf text = {0};
+    struct buf source = {0}, lines = {0};
+    struct err none = {0};
     buf_puts(&text, r->text);
     text_demangle(&text);
+    if (r->file && *r->file && file_read(r->file, MOST_SOURCE, &source, &none)) {
+        quote_elements(&text, source.data, source.size, r->line);
+        if (sim_fault_has_ends(r->fault))
+            quote_lines(buf_str(&text), source.data, source.size, r->line, "simgpu: ", "\n", &lines);
+    }
     fprintf(stderr, "simgpu: %s: %s", sim_fault_name(r->fault), buf_str(&text));
-    buf_free(&text);
     if (r->count > 1) fprintf(stderr, " (%llu times)", (unsigned long long)r->count);
-    fputc('\n', stderr);
+    fprintf(stderr, "\n%s", buf_str(&lines));
+    buf_free(&text);
+    buf_free(&source);
+    buf_free(&lines);
 }
 
 void report_log_add(struct report_log *log, const struct server_launch *l) {

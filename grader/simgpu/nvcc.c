@@ -9,15 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The path of `name` beside the running executable ("cuda/bin/nvcc"); false if it is not there. */
-static bool beside_us(char *out, size_t size, const char *name, struct err *e) {
+bool simgpu_place(char *out, size_t size, const char *name, struct err *e) {
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n < 0) return err_set(e, ERR_SYSTEM, "cannot find this program's own place: %s", strerror(errno));
     self[n] = 0;
     char *slash = strrchr(self, '/');
     if (slash) *slash = 0;
-    if (!path_join(out, size, self, name)) return err_set(e, ERR_SYSTEM, "%s/%s: the path is too long", self, name);
+    return path_join(out, size, self, name) || err_set(e, ERR_SYSTEM, "%s/%s: the path is too long", self, name);
+}
+
+bool simgpu_beside(char *out, size_t size, const char *name, struct err *e) {
+    if (!simgpu_place(out, size, name, e)) return false;
     return file_exists(out) || err_set(e, ERR_SYSTEM, "%s is missing: run `make`", out);
 }
 
@@ -141,8 +144,8 @@ int simgpu_nvcc(int argc, char **argv) {
     char nvcc[4200], library[4200];
     struct err e = {0};
     struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
-    bool ok = beside_us(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
-              beside_us(library, sizeof library, "lib/libwbcudart.a", &e);
+    bool ok = simgpu_beside(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
+              simgpu_beside(library, sizeof library, "lib/libwbcudart.a", &e);
     if (ok) {
         complete(&c, nvcc, library, argc, argv);
         execv(nvcc, c.argv);

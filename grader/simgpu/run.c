@@ -24,9 +24,9 @@ enum { LISTING_LIMIT = 64 << 20 };
 
 struct run_options {
     enum counter_format counters;
-    const char *counters_file, *device, *listing;
+    const char *counters_file, *device, *report, *listing;
     unsigned workers;
-    bool sanitize, hostile_schedule, leaks, time, cold, ptx_counters;
+    bool sanitize, hostile_schedule, strict_order, leaks, time, cold, ptx_counters;
     double timeout;
     uint64_t memory, budget;
 };
@@ -36,9 +36,12 @@ struct run {
     const struct gpu_device *device;
     pthread_mutex_t lock; /* several processes report */
     struct counter_log *counters;
+    struct simgpu_page *page;
     struct report_log *reports;
     const char *program;
-    struct sass_insn *code; /* of --machine-code */
+    char ptxas[4200], cache[4200]; /* empty: there is none */
+    bool guesses;                  /* it was said that registers are guessed */
+    struct sass_insn *code;        /* of --machine-code */
     uint32_t ncode;
     pid_t pid;                /* of the program */
     bool connected, stranger; /* a process asked for a device; one that was built with another version */
@@ -52,12 +55,14 @@ static const char usage[] =
     "  --machine-code FILE     with --time: what nvdisasm lists of the program's one CUDA file (docs/time-model.md)\n"
     "  --cold-caches           with --time: no launch finds in L2 what those before it left there\n"
     "  --counters text|json    count what each kernel does, by source line\n"
+    "  --report FILE.html      time, accesses and source with heat, as a page that stands alone\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
     "  --no-sanitize           do not look for races and uninitialised reads\n"
     "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
     "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
+    "  --memory-model strict   tell what a missing __threadfence() leaves unordered between blocks\n"
     "  --memory MIB            of this machine's memory, for what the program touches (most of what is free)\n"
     "  --timeout SECONDS       of wall clock for one kernel (60)\n"
     "  --budget N              warp instructions for one kernel (no limit)\n";
@@ -74,6 +79,7 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
     double number;
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
     if (!strcmp(name, "--machine-code")) return o->listing = value, true;
+    if (!strcmp(name, "--report")) return o->report = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
         o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
@@ -83,6 +89,11 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         o->hostile_schedule = !strcmp(value, "hostile");
         return o->hostile_schedule || !strcmp(value, "usual") ||
                err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
+    }
+    if (!strcmp(name, "--memory-model")) {
+        o->strict_order = !strcmp(value, "strict");
+        return o->strict_order || !strcmp(value, "usual") ||
+               err_set(e, ERR_INPUT, "--memory-model %s: usual or strict", value);
     }
     if (!strcmp(name, "--workers")) {
         if (!parse_number(value, 1, 256, &number)) return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
@@ -137,6 +148,7 @@ static void launched(void *user, const struct server_launch *l) {
     struct run *r = user;
     pthread_mutex_lock(&r->lock);
     if (r->counters) counter_log_add(r->counters, l);
+    if (r->page) simgpu_page_add(r->page, l);
     report_log_add(r->reports, l);
     if (r->options->time) say_time(l);
     pthread_mutex_unlock(&r->lock);
@@ -214,6 +226,13 @@ static bool found(void *user, const char *kernel, const struct backend_kernel *k
     return true;
 }
 
+/* Once: the rest of the program may well be as wrong. */
+static void without_registers(void *user, const char *text) {
+    struct run *run = user;
+    if (!run->guesses) fprintf(stderr, "simgpu: registers and occupancy are guesses: %.400s\n", text);
+    run->guesses = true;
+}
+
 static struct server *open_device(void *user, int connection) {
     struct run *run = user;
     run->connected = true;
@@ -225,6 +244,7 @@ static struct server *open_device(void *user, int connection) {
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
         .hostile_schedule = o->hostile_schedule,
+        .strict_order = o->strict_order,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
@@ -235,7 +255,9 @@ static struct server *open_device(void *user, int connection) {
                                      .note = note,
                                      .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
-    if (b) backend_sim_set_timing(b, o->time), backend_sim_set_cold(b, o->cold);
+    if (b) backend_sim_set_timing(b, o->time || o->report), backend_sim_set_cold(b, o->cold);
+    if (b && run->ptxas[0])
+        backend_sim_set_ptxas(b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
     struct server *s = b ? server_open(b, &options, &e) : NULL;
     if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
     return s;
@@ -354,7 +376,7 @@ static bool write_counters(struct run *run, FILE *out, struct err *e) {
 }
 
 int simgpu_run(int argc, char **argv) {
-    struct err e = {0};
+    struct err e = {0}, ignored = {0};
     FILE *out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
     int program = parse(&o, argc, argv, &e);
@@ -364,12 +386,17 @@ int simgpu_run(int argc, char **argv) {
     if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
     if (!open_listing(&run, &e)) return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    if (!simgpu_beside(run.ptxas, sizeof run.ptxas, "cuda/bin/ptxas", &ignored)) run.ptxas[0] = 0;
+    if (!simgpu_place(run.cache, sizeof run.cache, "cache/registers", &ignored)) run.cache[0] = 0;
     run.reports = report_log_new();
+    if (o.report) run.page = simgpu_page_new(run.device, argv[program]);
     run.program = argv[program];
     int status = serve_program(&run, argv + program, &e);
     report_log_end(run.reports);
-    if (!write_counters(&run, out, &e) || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    bool written = write_counters(&run, out, &e);
+    if (run.page) written = simgpu_page_end(run.page, o.report, &e) && written;
     free(run.code);
+    if (!written || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     if (!run.connected) say_foreign(run.program);
     return run.stranger || run.over ? 3 : end_like(status);
 }

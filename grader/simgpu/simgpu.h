@@ -11,6 +11,10 @@ int simgpu_nvcc(int argc, char **argv);
 int simgpu_run(int argc, char **argv);
 int simgpu_devices(int argc, char **argv);
 
+/* The path of `name` beside the running executable ("cuda/bin/nvcc"); the second: false if it is not there. */
+bool simgpu_place(char *out, size_t size, const char *name, struct err *e);
+bool simgpu_beside(char *out, size_t size, const char *name, struct err *e);
+
 /* ---- programs that connect (rendezvous.c) ---- */
 
 struct rendezvous;
@@ -32,6 +36,14 @@ struct counter_log *counter_log_new(enum counter_format f, const char *device);
 void counter_log_add(struct counter_log *log, const struct server_launch *l);
 /* Writes everything and frees the log. */
 void counter_log_end(struct counter_log *log, FILE *out);
+
+/* ---- the same as a page (report_page.c) ---- */
+
+struct simgpu_page;
+struct simgpu_page *simgpu_page_new(const struct gpu_device *d, const char *program);
+void simgpu_page_add(struct simgpu_page *p, const struct server_launch *l);
+/* Writes the page to `path` and frees it. */
+bool simgpu_page_end(struct simgpu_page *p, const char *path, struct err *e);
 
 /* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a count at the end. */
 struct report_log;

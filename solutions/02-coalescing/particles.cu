@@ -7,7 +7,7 @@ struct particle {  // 16 floats; state begins on a boundary of 16 bytes
     float mass, others[11];
 };
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256; // tune: THREADS 64 128 256 512
 
 __global__ void split(float *__restrict__ x, float *__restrict__ v, float *__restrict__ mass, int pitch,
                       const particle *__restrict__ p, int n) {

@@ -2,6 +2,9 @@
 // loads for 8 products.
 
 constexpr int BLOCK = 64, DEPTH = 8, ROWS = 8; // 64 x 8 threads
+// tune: BLOCK 32 64 128
+// tune: DEPTH 4 8 16 if BLOCK * DEPTH <= 1024
+// tune: ROWS 2 4 8 16 if ROWS * DEPTH == BLOCK
 
 __global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n,
                        int k, int m) {

@@ -1,7 +1,7 @@
 // swizzle: the model answer. Element [x][y] lies at place x ^ y of row x: for a fixed x all y, and for a
 // fixed y all x, go to different banks. No word is wasted.
 
-constexpr int TILE = 32, ROWS_AT_ONCE = 8;
+constexpr int TILE = 32, ROWS_AT_ONCE = 8; // tune: ROWS_AT_ONCE 2 4 8 16 32
 
 __global__ void transpose_kernel(int *__restrict__ out, const int *__restrict__ in, int rows, int cols) {
     __shared__ int tile[TILE][TILE];

@@ -2,7 +2,7 @@
 // mean and variance are two sums over what is kept, so that nothing large is subtracted. Rows that do not fit
 // are read again.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32;
+constexpr int THREADS = 256, WARPS = THREADS / 32; // tune: THREADS 64 128 256 512 1024
 constexpr int KEPT = 12288 - 64; // floats of a row that a block keeps: 48 KB, less what the sums need
 
 __device__ float warp_sum(float v) {

@@ -2,7 +2,7 @@
 // maximum while it is read, then each exponential once, kept in its element's place. A longer row is read
 // twice: once for maximum and sum together (online), once for the result.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32;
+constexpr int THREADS = 256, WARPS = THREADS / 32; // tune: THREADS 64 128 256 512 1024
 constexpr int KEPT = 12288 - 64; // floats of a row that a block keeps: 48 KB, less what the reductions need
 
 __device__ float warp_max(float v) {

@@ -1,9 +1,13 @@
-// sgemm: the model answer. A block owns 128 x 128 elements of C, each of its 8 warps 64 x 32, each thread 8 x
-// 8 in registers. Pieces of 8 steps of k lie in shared memory twice: while one buffer is multiplied, the next
-// piece is on its way from global memory into registers, and from there into the other buffer. One barrier a
-// piece. Blocks whose tiles lie wholly inside the matrices run a version of the loop without a test.
+// sgemm: the model answer. A block owns 128 x 128 elements of C, each of its 4 warps 64 x 64, each thread 8 x
+// 16 in registers. Pieces of 16 steps of k lie in shared memory twice: while one buffer is multiplied, the next
+// piece is on its way into the other: B by asynchronous copies, A, which is turned, through registers. One
+// barrier a piece. Matrices of whole tiles have a kernel without a test for the border.
 
-constexpr int BLOCK = 128, DEPTH = 8, THREADS = 256;
+#include <cuda_pipeline.h>
+
+constexpr int BLOCK = 128, DEPTH = 16, THREADS = 128;
+constexpr int ACROSS = 16; // columns of C a thread
+constexpr int EACH = BLOCK * DEPTH / 4 / THREADS; // vectors a thread fetches of either piece
 // Shifts the rows of the turned tile of A by 4 banks each: its stores then do not collide.
 constexpr int PAD = 4;
 
@@ -11,8 +15,8 @@ struct tiles {
     float a[DEPTH][BLOCK + PAD], b[DEPTH][BLOCK]; // a is turned: a[l] is a column
 };
 
-// Four elements of a row, zeros outside the matrix; one load where the row is aligned. WHOLE: they are inside
-// and aligned.
+// Four elements of a row, zeros outside the matrix; one load where the row is aligned. WHOLE: all are inside and
+// aligned.
 template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     const float *p = matrix + (size_t)row * cols + col;
     if (WHOLE || (row < rows && col + 3 < cols && cols % 4 == 0)) return *reinterpret_cast<const float4 *>(p);
@@ -47,85 +51,108 @@ __device__ void finish(float *c, int row, int col, int rows, int cols, float4 su
     if (col + 3 < cols) p[3] = blend(sum.w, p + 3, alpha, beta);
 }
 
-__device__ void load8(float (&to)[8], const float *low, const float *high) {
-    float4 l = *reinterpret_cast<const float4 *>(low), h = *reinterpret_cast<const float4 *>(high);
-    to[0] = l.x, to[1] = l.y, to[2] = l.z, to[3] = l.w;
-    to[4] = h.x, to[5] = h.y, to[6] = h.z, to[7] = h.w;
+__device__ void load4(float *to, const float *from) {
+    float4 v = *reinterpret_cast<const float4 *>(from);
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
-__device__ void put(tiles &to, int t, float4 a, float4 b) {
-    int a_row = t / 2, a_col = t % 2 * 4;
-    to.a[a_col][a_row] = a.x;
-    to.a[a_col + 1][a_row] = a.y;
-    to.a[a_col + 2][a_row] = a.z;
-    to.a[a_col + 3][a_row] = a.w;
-    *reinterpret_cast<float4 *>(&to.b[t / 32][t % 32 * 4]) = b;
+// The thread's share of a piece of A, which stays in registers until put_a.
+template <bool WHOLE>
+__device__ void fetch_a(float4 (&to)[EACH], const float *a, int top, int start, int n, int k) {
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        int e = threadIdx.x + i * THREADS; // 4 vectors are a row of the piece
+        to[i] = fetch<WHOLE>(a, top + e / 4, start + e % 4 * 4, n, k);
+    }
+}
+
+__device__ void put_a(tiles &to, const float4 (&from)[EACH]) {
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        int e = threadIdx.x + i * THREADS, row = e / 4, col = e % 4 * 4;
+        to.a[col][row] = from[i].x;
+        to.a[col + 1][row] = from[i].y;
+        to.a[col + 2][row] = from[i].z;
+        to.a[col + 3][row] = from[i].w;
+    }
+}
+
+// Starts the thread's share of a piece of B on its way into the buffer.
+template <bool WHOLE>
+__device__ void send_b(tiles &to, const float *b, int left, int start, int k, int m) {
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        int e = threadIdx.x + i * THREADS, row = e / 32, col = e % 32 * 4;
+        float4 *place = reinterpret_cast<float4 *>(&to.b[row][col]);
+        if (WHOLE)
+            __pipeline_memcpy_async(place, b + (size_t)(start + row) * m + left + col, sizeof *place);
+        else
+            *place = fetch<false>(b, start + row, left + col, k, m);
+    }
+    __pipeline_commit();
 }
 
 template <bool WHOLE>
-__device__ void product(tiles (&buffer)[2], float *c, const float *__restrict__ a,
-                        const float *__restrict__ b, int n, int k, int m, float alpha, float beta) {
-    const int t = threadIdx.x, warp = t / 32, lane = t % 32;
+__global__ void __launch_bounds__(THREADS, 2)
+    sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m,
+                 float alpha, float beta) {
+    __shared__ tiles buffer[2];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK;
     const int down = lane / 8 * 2 + lane / 2 % 2, across = lane / 4 % 2 * 2 + lane % 2; // lanes 8 x 4
-    const int y = warp / 4 * 64 + down * 4;   // rows y ... y+3 and y+32 ... y+35 of the block's tile
-    const int x = warp % 4 * 32 + across * 4; // columns x ... x+3 and x+16 ... x+19
+    const int y = warp / 2 * 64 + down * 4;   // rows y ... y+3 and y+32 ... y+35 of the block's tile
+    const int x = warp % 2 * 64 + across * 4; // columns x ... x+3, x+16 ..., x+32 ..., x+48 ...
 
-    float sum[8][8] = {};
+    float sum[8][ACROSS] = {};
+    float4 next[EACH];
     int now = 0;
-    if (k > 0)
-        put(buffer[0], t, fetch<WHOLE>(a, top + t / 2, t % 2 * 4, n, k),
-            fetch<WHOLE>(b, t / 32, left + t % 32 * 4, k, m));
+    if (k > 0) {
+        send_b<WHOLE>(buffer[0], b, left, 0, k, m);
+        fetch_a<WHOLE>(next, a, top, 0, n, k);
+        put_a(buffer[0], next);
+        __pipeline_wait_prior(0);
+    }
     __syncthreads();
     for (int start = 0; start < k; start += DEPTH) {
-        const int next = start + DEPTH;
-        float4 next_a, next_b;
-        if (next < k) {
-            next_a = fetch<WHOLE>(a, top + t / 2, next + t % 2 * 4, n, k);
-            next_b = fetch<WHOLE>(b, next + t / 32, left + t % 32 * 4, k, m);
+        const bool more = start + DEPTH < k;
+        if (more) { // the other buffer was last read before the previous barrier
+            fetch_a<WHOLE>(next, a, top, start + DEPTH, n, k);
+            send_b<WHOLE>(buffer[now ^ 1], b, left, start + DEPTH, k, m);
         }
 #pragma unroll
         for (int l = 0; l < DEPTH; l++) {
-            float column[8], row[8];
-            load8(column, &buffer[now].a[l][y], &buffer[now].a[l][y + 32]);
-            load8(row, &buffer[now].b[l][x], &buffer[now].b[l][x + 16]);
+            float column[8], row[ACROSS];
 #pragma unroll
-            for (int i = 0; i < 8; i++)
+            for (int i = 0; i < 8; i += 4) load4(&column[i], &buffer[now].a[l][y + i * 8]);
 #pragma unroll
-                for (int j = 0; j < 8; j++) sum[i][j] += column[i] * row[j];
+            for (int j = 0; j < ACROSS; j += 4) load4(&row[j], &buffer[now].b[l][x + j * 4]);
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++) // down the columns: ptxas then reads more operands once for two products
+#pragma unroll
+                for (int i = 0; i < 8; i++) sum[i][j] += column[i] * row[j];
         }
-        if (next < k) {
-            put(buffer[now ^ 1], t, next_a, next_b); // last read before the previous barrier
+        if (more) {
+            put_a(buffer[now ^ 1], next);
+            __pipeline_wait_prior(0);
             __syncthreads();
         }
         now ^= 1;
     }
 
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        int row = top + y + i % 4 + i / 4 * 32;
-        finish<WHOLE>(c, row, left + x, n, m, make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]), alpha,
-                      beta);
-        finish<WHOLE>(c, row, left + x + 16, n, m, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]),
-                      alpha, beta);
-    }
-}
-
-__global__ void __launch_bounds__(THREADS, 2)
-    sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m,
-                 float alpha, float beta) {
-    __shared__ tiles buffer[2];
-    // The same for all threads of a block: barriers inside are safe.
-    const bool rows_inside = (blockIdx.y + 1) * BLOCK <= n, columns_inside = (blockIdx.x + 1) * BLOCK <= m;
-    if (rows_inside && columns_inside && m % 4 == 0 && k % DEPTH == 0)
-        product<true>(buffer, c, a, b, n, k, m, alpha, beta);
-    else
-        product<false>(buffer, c, a, b, n, k, m, alpha, beta);
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j += 4)
+            finish<WHOLE>(c, top + y + i % 4 + i / 4 * 32, left + x + j * 4, n, m,
+                          make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]), alpha, beta);
 }
 
 extern "C" void sgemm(float *c, const float *a, const float *b, int n, int k, int m, float alpha,
                       float beta) {
     if (n == 0 || m == 0) return;
     dim3 grid((m + BLOCK - 1) / BLOCK, (n + BLOCK - 1) / BLOCK);
-    sgemm_kernel<<<grid, THREADS>>>(c, a, b, n, k, m, alpha, beta);
+    if (n % BLOCK == 0 && m % BLOCK == 0 && k % DEPTH == 0)
+        sgemm_kernel<true><<<grid, THREADS>>>(c, a, b, n, k, m, alpha, beta);
+    else
+        sgemm_kernel<false><<<grid, THREADS>>>(c, a, b, n, k, m, alpha, beta);
 }

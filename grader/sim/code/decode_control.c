@@ -219,6 +219,11 @@ void decode_emit_warp_barrier(struct decoder *d) {
 
 /* ---- fences, hints, and reading the active lanes ---- */
 
+/* A fence for other threads of the block or the cluster, or between proxies: nothing for those of other blocks. */
+static bool is_near(const char *opcode) {
+    return strstr(opcode, ".cta") || strstr(opcode, ".cluster") || strstr(opcode, ".proxy");
+}
+
 bool decode_bare(struct decoder *d) {
     char row[32];
     unsigned bytes;
@@ -226,6 +231,8 @@ bool decode_bare(struct decoder *d) {
     bool hint = insn_find(row) < 0;
     ref dst = REF_NONE;
     if (strcmp(row, "activemask") == 0 && !decode_destination(d, &d->in->operands[0], &dst, &bytes)) return false;
-    decode_emit_named(d, hint ? "nop" : row)->dst = dst;
+    struct op *o = decode_emit_named(d, hint ? "nop" : row);
+    o->dst = dst;
+    o->imm = is_near(d->in->opcode);
     return true;
 }

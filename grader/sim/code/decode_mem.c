@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* What a dotted part of a memory opcode means. */
-enum part_kind { PART_NOTHING, PART_SPACE, PART_STRONG, PART_COUNT, PART_CACHE, PART_NC, PART_ATOM };
+enum part_kind { PART_NOTHING, PART_SPACE, PART_STRONG, PART_NEAR, PART_COUNT, PART_CACHE, PART_NC, PART_ATOM };
+enum { RELEASES = 2 };
 static const struct {
     const char *name;
     u8 kind, value;
@@ -29,12 +30,12 @@ static const struct {
     {"volatile", PART_STRONG, 1},
     {"relaxed", PART_STRONG, 1},
     {"acquire", PART_STRONG, 1},
-    {"release", PART_STRONG, 1},
-    {"acq_rel", PART_STRONG, 1},
+    {"release", PART_STRONG, RELEASES},
+    {"acq_rel", PART_STRONG, RELEASES},
     {"mmio", PART_STRONG, 1},
     {"weak", PART_NOTHING, 0},
-    {"cta", PART_NOTHING, 0},
-    {"cluster", PART_NOTHING, 0},
+    {"cta", PART_NEAR, 1},
+    {"cluster", PART_NEAR, 1},
     {"gpu", PART_NOTHING, 0},
     {"sys", PART_NOTHING, 0},
     {"ca", PART_CACHE, 'a'},
@@ -68,7 +69,8 @@ static bool take_part(struct mem_desc *m, const char *name) {
         if (strcmp(parts[i].name, name) != 0) continue;
         switch ((enum part_kind)parts[i].kind) {
         case PART_SPACE: m->space = parts[i].value; break;
-        case PART_STRONG: m->strong = 1; break;
+        case PART_STRONG: m->strong = 1, m->releases |= parts[i].value == RELEASES; break;
+        case PART_NEAR: m->near = 1; break;
         case PART_COUNT: m->count = parts[i].value; break;
         case PART_CACHE: m->cache_op = parts[i].value; break;
         case PART_NC: m->nc = 1; break;

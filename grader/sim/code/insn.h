@@ -189,6 +189,8 @@ struct mem_desc {
     u8 is_signed;   /* sign-extend a narrow load into its register */
     u8 address32;   /* the address register has 32 bits */
     u8 strong;      /* volatile, relaxed, acquire, release: may communicate between blocks */
+    u8 releases;    /* .release, .acq_rel */
+    u8 near;        /* …for threads of the block or the cluster only */
     u8 atom;        /* enum atom_op */
     u8 type;        /* enum ptx_type of the element */
     u8 nc;          /* non-coherent (read-only) path */

@@ -151,6 +151,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->linear = b->order = linear;
     b->trace = trace_find(l->trace, linear);
     b->executed = 0;
+    b->work = (struct sim_work){0};
     b->index[0] = (u32)(linear % grid[0]);
     b->index[1] = (u32)(linear / grid[0] % grid[1]);
     b->index[2] = (u32)(linear / grid[0] / grid[1]);

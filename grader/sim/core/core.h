@@ -105,7 +105,9 @@ struct block {
     unsigned char *shared_written;  /* a byte a byte */
     u32 *race_write, *race_read;    /* stamps by granule of shared memory: race/lanes_shared.c */
     u32 interval;                   /* between barriers of the block, from 1 */
+    u32 stamped_in;                 /* the interval in which stamps were last needed: reads before that may wait */
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
+    u32 fenced, seen;               /* with the strict memory model: the last fence; what `acquired` would be without */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
     struct async *async;            /* copies under way: race/async.h; NULL = none yet */
@@ -116,6 +118,7 @@ struct block {
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
+    struct sim_work work;      /* core/work.c */
 };
 
 /* Statistics of one memory instruction in one launch. */
@@ -150,6 +153,7 @@ struct mem_memo {
         u32 bytes;
     } run[32];          /* the bytes touched, relative, as stretches without a gap */
     u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
+    u32 kept;           /* 1 + its number in the worker's list of patterns; 0 = not there: race/lanes_shared.c */
     int allocation;     /* the last one hit, or -1 */
 };
 enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
@@ -218,7 +222,8 @@ struct worker {
     u32 deadline_checks;
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
-    u64 instructions; /* warp instructions, all blocks */
+    u64 instructions;        /* warp instructions, all blocks */
+    struct sim_work counted; /* of them, what was told to a block: core/work.c */
     u64 turn;
     struct taint_seen *taint;    /* by origin, what this worker saw: core/taint_report.c */
     const struct op *taint_last; /* …the last one, and its number */
@@ -255,7 +260,9 @@ struct launch {
     atomic_ulong next_block;
     atomic_ulong fault_block;  /* the lowest block that faulted; blocks above it need not run */
     atomic_ulong instructions; /* of finished blocks */
-    atomic_int over;           /* enum sim_fault: the launch as a whole used up its budget or time */
+    pthread_mutex_t work_lock; /* of the next two, of finished blocks: core/work.c */
+    struct sim_work work, heaviest;
+    atomic_int over; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
@@ -263,6 +270,7 @@ struct launch {
     bool waits;                     /* a traced block did not get on alone */
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */
+    bool strict;                    /* sim_options.strict_order */
     const struct race_hooks *hooks; /* set where sanitize is */
     u32 global_shift,
         shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
@@ -323,7 +331,10 @@ void core_collect_reports(struct launch *l, struct sim_result *out);
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
 bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
-bool launch_finish_block(struct worker *k, const struct block *b);
+bool launch_finish_block(struct worker *k, struct block *b);
+/* core/work.c: what the worker counted since the last call was this block's work; once it is done, it is the launch's. */
+void work_account(struct worker *k, struct block *b);
+void work_finish(struct worker *k, struct block *b);
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */

@@ -14,7 +14,11 @@
     while (0)
 
 /* Registers never overlap in part, so one lane never depends on another. */
-#define LANES        _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
+#ifdef __clang__
+#define LANES for (int l = 0; l < 32; l++)
+#else
+#define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
+#endif
 #define ACTIVE(mask) for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
 
 /* All ones if true: conditions are combined as masks, which is what becomes vector code. */

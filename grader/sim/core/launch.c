@@ -70,10 +70,11 @@ static void note_fault(struct worker *k, u64 linear) {
     if (linear < k->fault_block) k->fault_block = linear;
 }
 
-bool launch_finish_block(struct worker *k, const struct block *b) {
+bool launch_finish_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
-    if (b->trace) b->trace->executed = b->executed, b->trace->ran = true;
+    if (l->trace) work_finish(k, b);
+    if (b->trace) b->trace->executed = b->executed, b->trace->work = b->work, b->trace->ran = true;
     if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
     if (l->deadline > 0 && clock_seconds() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
     return !atomic_load(&l->over);
@@ -175,6 +176,7 @@ static enum warp_state run_turn(struct worker *k, struct block *b) {
 }
 
 static void run_resident(struct worker *k, u32 most) {
+    const struct launch *l = k->launch;
     u32 running = next_block(k, &k->blocks[0]) ? 1 : 0, idle_rounds = 0;
     while (running) {
         running = 0;
@@ -183,6 +185,7 @@ static void run_resident(struct worker *k, u32 most) {
             struct block *b = &k->blocks[i];
             if (b->done) continue;
             enum warp_state s = run_turn(k, b);
+            if (l->trace) work_account(k, b);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
             if (s == WARP_YIELDS) waits = true;
             else if (finished = true, !launch_finish_block(k, b) || !next_block(k, b)) b->done = true;
@@ -237,6 +240,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     *l = (struct launch){
         .sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
     l->number = ++s->launches;
+    pthread_mutex_init(&l->work_lock, NULL);
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
     l->hostile = s->options.hostile_schedule;
     l->nthreads = r->block[0] * r->block[1] * r->block[2];
@@ -252,6 +256,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->races_global = l->sanitize;
     cluster_prepare(l);
     l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
+    l->strict = s->options.strict_order;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);

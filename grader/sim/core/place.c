@@ -31,6 +31,15 @@ bool place_same(const struct ptx_module *m, uint32_t a, uint32_t b) {
 
 uint32_t place_line(const struct launch *l, u32 op) { return place_source(l->module->ptx, l->ops[op].loc)->line; }
 
+void place_in_line(const struct ptx_module *m, const struct ptx_loc *at, const struct ptx_loc *own, char *out,
+                   size_t size) {
+    const char *path = at->file < m->nfiles && m->files[at->file] ? m->files[at->file] : "",
+               *slash = strrchr(path, '/');
+    *out = 0;
+    if (at->line && at->file == own->file) snprintf(out, size, " in line %u", at->line);
+    else if (at->line) snprintf(out, size, " in %.60s:%u", slash ? slash + 1 : path, at->line);
+}
+
 void place_thread(const struct launch *l, u32 thread, char *out, size_t size) {
     const u32 *dim = l->request->block;
     snprintf(out, size, "(%u,%u,%u)", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]);
@@ -78,7 +87,9 @@ void place_element(const struct launch *l, uint64_t offset, u32 width, char *out
     const char *name = v ? source_name(v->var->name, &length) : NULL;
     unsigned long long element = (offset - first) / width;
     if (v && v->var->bytes <= width) snprintf(out, size, "`%.*s` in shared memory", length, name);
-    else if (v) snprintf(out, size, "element %llu of `%.*s` in shared memory", element, length, name);
+    else if (v)
+        snprintf(out, size, "element %llu of `%.*s` (%llu of %u bytes) in shared memory", element, length, name,
+                 (unsigned long long)v->var->bytes / width, width);
     else snprintf(out, size, "element %llu (of %u bytes) of dynamic shared memory", element, width);
 }
 

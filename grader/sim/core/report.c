@@ -18,6 +18,15 @@ static const struct {
 /* What a device would not notice is a finding: the launch goes on. */
 static bool is_fatal(enum sim_fault f) { return strcmp(kinds[f].error, "cudaSuccess") != 0; }
 
+const char *sim_wait_text(enum sim_wait w) {
+    static const char *const texts[] = {
+#define X(id, text) text,
+        SIM_WAITS(X)
+#undef X
+    };
+    return texts[w];
+}
+
 const char *sim_fault_name(enum sim_fault f) { return kinds[f].name; }
 
 static void set_place(struct sim_report *r, const struct exec *x, const struct op *o, unsigned lane) {

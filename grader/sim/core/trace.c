@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Blocks whose accesses are looked at: some of the first, and one in the middle, where nothing is special. */
+enum { LOOKED_AT = 4 };
+
 static void put(struct trace_block *t, u32 warp, u64 word) {
     struct trace_warp *w = &t->warps[warp];
     if (t->truncated) return;
@@ -118,6 +121,26 @@ static void put_access(struct exec *x, const struct op *o, struct access a, cons
     for (u32 i = 0; i < n; i++) put(x->trace, x->warp->index, entry[i]);
 }
 
+/* What it costs where it goes: sectors in global memory, else passes. */
+static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, const u64 *entry, u32 n, const u64 *ea,
+                    u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    struct trace_seen a = {.op = (u32)(o - x->worker->launch->ops),
+                           .nops = x->worker->launch->module->nops,
+                           .mask = mask,
+                           .cost = passes,
+                           .space = space,
+                           .verb = d->verb,
+                           .span = (u8)(d->width * d->count),
+                           .ea = ea};
+    bool sectors = space == SPACE_GLOBAL && (d->verb == MEM_LOAD || d->verb == MEM_STORE);
+    bool narrow = space == SPACE_SHARED && !(d->verb == MEM_ATOM || d->verb == MEM_RED) && a.span <= 4;
+    if (narrow) a.cost = bank_passes(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
+    if (sectors) a.cost = 0;
+    for (u32 i = 0; sectors && i < n; i++) a.cost += (u32)__builtin_popcountll(entry[i] & 15);
+    trace_look_at(x->trace, &a);
+}
+
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     const struct mem_memo *m = &x->memos[stat];
@@ -137,6 +160,7 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
     else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
     else passes = m->wavefronts;
     u32 active = (u32)__builtin_popcount(mask);
+    if (x->trace->looks) look_at(x, o, space, passes, entry, n, ea, mask);
     put_access(x, o, (struct access){.space = space, .verb = d->verb, .lanes = active, .passes = passes}, entry, n);
 }
 
@@ -173,6 +197,7 @@ struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit) {
     for (u32 i = 0; i < n; i++) {
         t->blocks[i] = (struct trace_block){.linear = blocks[i], .nwarps = nwarps, .limit = limit};
         t->blocks[i].warps = xcalloc(nwarps, sizeof *t->blocks[i].warps);
+        t->blocks[i].looks = i < LOOKED_AT || i == n / 2;
     }
     return t;
 }
@@ -191,6 +216,7 @@ void sim_trace_free(struct sim_trace *t) {
     for (u32 i = 0; t && i < t->nblocks; i++) {
         for (u32 w = 0; w < t->blocks[i].nwarps; w++) free(t->blocks[i].warps[w].words);
         free(t->blocks[i].warps);
+        trace_look_free(&t->blocks[i]);
     }
     if (t) free(t->blocks);
     free(t);

@@ -10,6 +10,7 @@
  *   other blocks of the cluster none: passes are the 32-byte sectors */
 #pragma once
 #include "grader/sim/code/insn.h"
+#include "grader/sim/sim.h"
 
 #include <stdbool.h>
 
@@ -29,12 +30,23 @@ struct trace_warp {
     u32 n, capacity;
 };
 
+/* An access as its lanes asked for it; see struct sim_access. */
+struct trace_look {
+    u32 op, mask, cost;
+    u8 space, verb, span;
+    u64 ea[32];
+};
+
 struct trace_block {
     u64 linear, executed; /* executed: warp instructions */
+    struct sim_work work;
     u32 nwarps;
     u64 words, limit;
     bool truncated, ran;
     struct trace_warp *warps;
+    bool looks; /* one of the few in which accesses are looked at */
+    struct trace_look *look;
+    u32 nlook, look_room, *look_of; /* look_of: op -> index + 1 */
 };
 
 struct sim_trace {
@@ -50,6 +62,14 @@ void trace_segment(struct trace_block *t, u32 warp, u32 segment);
 struct exec;
 /* Of an access whose pattern has just been counted under `stat`. */
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask);
+/* Keeps the costliest access of each instruction (trace_look.c). */
+struct trace_seen {
+    u32 op, nops, mask, cost;
+    u8 space, verb, span;
+    const u64 *ea;
+};
+void trace_look_at(struct trace_block *t, const struct trace_seen *a);
+void trace_look_free(struct trace_block *t);
 /* Of a texture or surface access: the sectors that it touches, by number, and the passes that its unit takes. */
 void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n, u32 passes);
 /* Of `bytes` consecutive bytes that a lane copies: an access for each 4 KB. */

@@ -217,6 +217,7 @@ void count_collect(struct launch *l, struct sim_result *out) {
 
 void sim_result_free(struct sim_result *r) {
     free(r->lines);
-    r->lines = NULL;
-    r->nlines = 0;
+    free(r->accesses);
+    r->lines = NULL, r->accesses = NULL;
+    r->nlines = r->naccesses = 0;
 }

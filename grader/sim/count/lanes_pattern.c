@@ -65,14 +65,12 @@ static u32 units(const s64 *address, u32 mask, u32 span, u32 unit) {
     return distinct(v, n);
 }
 
-/* The same for a full warp phase of accesses that lie in one word each. */
-static u32 word_wavefronts(const s64 *address, u32 mask) {
-    s32 word[32];
-    u32 in_bank[BANKS] = {0}, most = 0;
-    LANES word[l] = (s32)(address[l] >> 2);
-    struct sharing s = compare_lanes(word, mask);
-    ACTIVE(s.leaders) {
-        u32 k = ++in_bank[word[l] & (BANKS - 1)];
+/* The same for a full warp phase of accesses to whole words: one lane of each word counts. */
+static u32 word_wavefronts(const s32 *rel, u32 leaders) {
+    u8 in_bank[BANKS] = {0};
+    u32 most = 0;
+    ACTIVE(leaders) {
+        u32 k = ++in_bank[(u32)rel[l] >> 2 & (BANKS - 1)];
         most = k > most ? k : most;
     }
     return most;
@@ -109,7 +107,7 @@ static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, 
         lanes *= 2;
     m->wavefronts = m->min_wavefronts = 0;
     if (lanes == 32 && span == 4 && !(m->bits & 3)) {
-        m->wavefronts = word_wavefronts(address, mask);
+        m->wavefronts = word_wavefronts(m->relative, m->leaders);
         m->min_wavefronts = 1;
         return;
     }
@@ -132,18 +130,19 @@ static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
     return distinct(v, n);
 }
 
-static void set_shape(struct mem_memo *m, const s32 *rel, u32 mask, u32 span) {
-    bool dense = mask == ~0u, uniform = true;
-    m->low = m->high = 0;
-    m->bits = 0;
-    for (s32 l = 0; l < 32; l++) {
-        dense = dense && rel[l] == l * (s32)span;
-        uniform = uniform && rel[l] == 0;
-        m->bits |= (u32)rel[l];
-        if (rel[l] < m->low) m->low = rel[l];
-        if (rel[l] > m->high) m->high = rel[l];
+static void set_shape(struct mem_memo *m, const s32 *rel, u32 span) {
+    u32 sparse = 0, bits = 0;
+    s32 low = 0, high = 0;
+    LANES {
+        sparse |= (u32)rel[l] ^ (u32)l * span;
+        bits |= (u32)rel[l];
+        low = rel[l] < low ? rel[l] : low;
+        high = rel[l] > high ? rel[l] : high;
     }
-    m->shape = uniform ? SHAPE_UNIFORM : dense ? SHAPE_DENSE : SHAPE_ANY;
+    m->low = low;
+    m->high = high;
+    m->bits = bits;
+    m->shape = !bits ? SHAPE_UNIFORM : !sparse && m->mask == ~0u ? SHAPE_DENSE : SHAPE_ANY;
 }
 
 /* Absolute addresses with the given phase: positive, else a multiple of all units. */
@@ -156,7 +155,7 @@ void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 spa
     absolute(address, rel, 0);
     memcpy(m->relative, rel, sizeof m->relative);
     m->mask = mask;
-    m->known = m->nruns = 0;
+    m->known = m->kept = m->nruns = 0;
     m->valid = true;
     m->lanes = (u32)__builtin_popcount(mask);
     m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
@@ -165,7 +164,7 @@ void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 spa
     m->leaders = s.leaders;
     m->twins = s.twins;
     m->max = s.most; /* what an atomic serialises */
-    set_shape(m, rel, mask, span);
+    set_shape(m, rel, span);
     if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, m->cost ? m->cost : span);
     if (space == SPACE_CONST) m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
 }

@@ -131,8 +131,42 @@ static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32
     u8 before[16];
     memcpy(before, p, d->width);
     update_lane(x, d, p, lane, false, true);
-    race_ordered_exchange(x, address, d->width, memcmp(before, p, d->width) != 0);
+    race_ordered_exchange(x, d, address, memcmp(before, p, d->width) != 0);
 }
+
+/* Words of lanes that are allowed, where no other worker is: what most atomics are. False: another kind. `F`: what is left,
+ * of `a` there and the operand `b`. */
+#define EACH(T, F)                                          \
+    do {                                                    \
+        const T *B = operand_at(x, d->operand[0]);          \
+        ACTIVE(mask) {                                      \
+            T *p = (T *)(memory + ea[l]), a = *p, b = B[l]; \
+            *p = (F);                                       \
+            if (old) ((T *)old)[l] = a;                     \
+        }                                                   \
+    } while (0)
+static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned char *memory, const u64 *ea, u32 mask) {
+    void *old = d->result == REF_NONE ? NULL : operand_at(x, d->result);
+    bool is_signed = d->type == PTX_S32;
+    if (d->width != 4 || !(is_signed || d->type == PTX_U32 || d->type == PTX_B32)) return false;
+    switch (d->atom) {
+    case ATOM_ADD: EACH(u32, a + b); return true;
+    case ATOM_AND: EACH(u32, a & b); return true;
+    case ATOM_OR: EACH(u32, a | b); return true;
+    case ATOM_XOR: EACH(u32, a ^ b); return true;
+    case ATOM_EXCH: EACH(u32, b); return true;
+    case ATOM_MIN:
+        if (is_signed) EACH(s32, a < b ? a : b);
+        else EACH(u32, a < b ? a : b);
+        return true;
+    case ATOM_MAX:
+        if (is_signed) EACH(s32, a > b ? a : b);
+        else EACH(u32, a > b ? a : b);
+        return true;
+    default: return false;
+    }
+}
+#undef EACH
 
 static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space,
                        bool checked) {
@@ -140,6 +174,7 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
     bool orders = global && d->verb == MEM_ATOM && x->races_in_turn;
     unsigned char *memory = global ? x->memory->bytes : x->shared;
     u64 first = global ? SIM_BASE : 0;
+    if (checked && !orders && !concurrent && atom_words(x, d, memory - first, ea, mask)) return;
     ACTIVE(mask) {
         bool allowed = checked  ? true
                        : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l])

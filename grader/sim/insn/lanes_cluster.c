@@ -67,9 +67,8 @@ unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o, con
 /* Sectors, as the network between SMs moves them, and the passes of the banks that hold them. */
 void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span) {
     struct mem_memo *m = &x->memos[stat];
-    s32 rel[32];
     ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
-    if (!relate(m, ea, mask, SPACE_SHARED, span, rel)) return;
+    if (!relate(m, ea, mask, SPACE_SHARED, span)) return;
     x->stats[stat][STAT_WAVEFRONTS] += m->wavefronts;
     x->stats[stat][STAT_MIN_WAVEFRONTS] += m->min_wavefronts;
 }

@@ -32,28 +32,28 @@ static inline enum race_access race_kind(const struct mem_desc *d) {
 
 /* ---- the pattern of an access ---- */
 
-/* Fills rel; returns false where lanes lie further apart than 32 bits tell. */
-static inline bool relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span, s32 *rel) {
+/* Works the pattern out anew; false where lanes lie further apart than 32 bits tell. */
+static bool relate_anew(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span) {
     u64 base = ea[__builtin_ctz(mask)], far = 0;
-    u32 diff = 0;
-    if (mask == ~0u) {
-        LANES {
-            u64 r = ea[l] - base;
-            rel[l] = (s32)r;
-            far |= r + 0x40000000u;
-            diff |= (u32)(rel[l] ^ m->relative[l]);
-        }
-    } else {
-        LANES {
-            u64 r = (mask >> l & 1) ? ea[l] - base : 0;
-            rel[l] = (s32)r;
-            far |= r + 0x40000000u;
-            diff |= (u32)(rel[l] ^ m->relative[l]);
-        }
+    s32 rel[32];
+    LANES {
+        u64 r = (mask >> l & 1) ? ea[l] - base : 0;
+        rel[l] = (s32)r;
+        far |= r + 0x40000000u;
     }
     if (far >> 31) return false;
-    if (__builtin_expect((diff | (m->mask ^ mask) | !m->valid) != 0, 0)) ISAFN(pattern_fill)(m, rel, mask, space, span);
+    ISAFN(pattern_fill)(m, rel, mask, space, span);
     return true;
+}
+
+/* The lanes' addresses, relative to the first active one's, as the memo now has them: mostly as it had them before. NULL
+ * where they lie too far apart. */
+static inline const s32 *relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span) {
+    u64 base = ea[__builtin_ctz(mask)], diff = 0;
+    if (mask == ~0u) LANES diff |= (ea[l] - base) ^ (u64)(s64)m->relative[l];
+    else LANES diff |= ((mask >> l & 1) ? ea[l] - base : 0) ^ (u64)(s64)m->relative[l];
+    bool same = !diff && m->mask == mask && m->valid;
+    return __builtin_expect(same, 1) || relate_anew(m, ea, mask, space, span) ? m->relative : NULL;
 }
 
 /* ---- which bytes were written: marks of undefined values are even (core/taint.h) ---- */
@@ -62,6 +62,19 @@ static inline bool all_written(const unsigned char *w, u32 n) {
     unsigned char all = 1;
     for (u32 i = 0; i < n; i++) all &= w[i];
     return all;
+}
+
+typedef u32 word_anywhere __attribute__((aligned(1), may_alias));
+
+/* The same of one lane's access, and of those of all lanes side by side. */
+static inline bool span_written(const unsigned char *w, u32 span) {
+    return span == 4 ? *(const word_anywhere *)w == 0x01010101 : all_written(w, span);
+}
+static inline bool row_written(const unsigned char *w, u32 span) {
+    u32 all = 0x01010101;
+    if (span != 4) return all_written(w, 32 * span);
+    LANES all &= ((const word_anywhere *)w)[l];
+    return all == 0x01010101;
 }
 
 /* Words of the shadow, all lanes at once: the usual width. */
@@ -81,17 +94,18 @@ static inline bool atomic_written(const unsigned char *w, const s32 *rel, u32 ma
     return all;
 }
 
-/* Counts an atomic and fills rel; false where lanes lie too far apart for a pattern. */
-static inline bool count_atomic(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32],
-                                u32 mask, s32 *rel) {
+/* Counts an atomic; its pattern, or NULL where lanes lie too far apart for one. */
+static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32],
+                                      u32 mask) {
     struct mem_memo *m = &x->memos[stat];
-    if (!relate(m, ea, mask, space, d->width, rel)) {
+    const s32 *rel = relate(m, ea, mask, space, d->width);
+    if (!rel) {
         ISAFN(pattern_count_far)(x->stats[stat], ea, mask, d->width);
-        return false;
+        return NULL;
     }
     u32 phase = (u32)ea[__builtin_ctz(mask)] & 31;
     bool one = m->shape == SHAPE_UNIFORM &&
                (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
     (one ? pattern_count_aggregated : pattern_count)(x->stats[stat], m, phase, space, d->width);
-    return true;
+    return rel;
 }

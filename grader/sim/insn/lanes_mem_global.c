@@ -73,7 +73,7 @@ static void shadow_global(struct exec *x, const struct op *o, const struct mem_d
             memset(w + (ea[0] - SIM_BASE), 1, 32 * span);
             return;
         }
-        if (all_written(w + (ea[0] - SIM_BASE), 32 * span)) return;
+        if (row_written(w + (ea[0] - SIM_BASE), span)) return;
     }
     ACTIVE(mask) {
         if (d->verb != MEM_LOAD) memset(w + (ea[l] - SIM_BASE), 1, span);
@@ -109,14 +109,13 @@ void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct 
                                u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
-    s32 rel[32];
     u64 base = ea[__builtin_ctz(mask)];
     u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
-    bool near = relate(m, ea, mask, space, span, rel);
-    if (near) pattern_count(x->stats[stat], m, (u32)base & 31, space, span);
-    if (!near) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
+    const s32 *rel = relate(m, ea, mask, space, span);
+    if (rel) pattern_count(x->stats[stat], m, (u32)base & 31, space, span);
+    if (!rel) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
     TRACE(x, o, space, stat, ea, mask);
-    if (!near || !global_fits(x, d, m, base, span)) {
+    if (!rel || !global_fits(x, d, m, base, span)) {
         global_slow(x, o, d, ea, mask);
         return;
     }
@@ -142,10 +141,10 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
 
 bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
                                      const u64 ea[32], u32 mask) {
-    s32 rel[32];
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
-    if (!count_atomic(x, d, stat, SPACE_GLOBAL, ea, mask, rel) || !global_fits(x, d, m, base, d->width)) return false;
+    const s32 *rel = count_atomic(x, d, stat, SPACE_GLOBAL, ea, mask);
+    if (!rel || !global_fits(x, d, m, base, d->width)) return false;
     bool written = !x->sanitize || x->memory->table[m->allocation].initialised ||
                    atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
     if (written && x->races_global && d->verb != MEM_ATOM)

@@ -79,8 +79,7 @@ void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct m
                               u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
-    s32 rel[32];
-    if (relate(m, ea, mask, SPACE_LOCAL, span, rel))
+    if (relate(m, ea, mask, SPACE_LOCAL, span))
         pattern_count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
     TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
     ACTIVE(mask) {

@@ -35,8 +35,8 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
         else ACTIVE(mask) memset(w + rel[l], 1, span);
         return;
     }
-    if (shape == SHAPE_UNIFORM && all_written(w, span)) return;
-    if (shape == SHAPE_DENSE && all_written(w, 32 * span)) return;
+    if (shape == SHAPE_UNIFORM && span_written(w, span)) return;
+    if (shape == SHAPE_DENSE && row_written(w, span)) return;
     if (span == 4 && words_written(w, rel)) return;
     ACTIVE(mask) check_written_shared(x, o, d, l, base + (u64)(s64)rel[l]);
 }
@@ -83,17 +83,18 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
                                u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
-    s32 rel[32];
+    s32 left[32];
     u64 base = ea[__builtin_ctz(mask)];
-    bool near = relate(m, ea, mask, SPACE_SHARED, span, rel);
-    if (near && d->merge != MERGED_AWAY) pattern_count(x->stats[stat], m, 0, SPACE_SHARED, span);
+    const s32 *rel = relate(m, ea, mask, SPACE_SHARED, span);
+    if (rel && d->merge != MERGED_AWAY) pattern_count(x->stats[stat], m, 0, SPACE_SHARED, span);
     TRACE(x, o, SPACE_SHARED, stat, ea, mask);
-    bool fits = near && shared_fits(x, m, base, span);
+    bool fits = rel && shared_fits(x, m, base, span);
     if (!fits) {
         ACTIVE(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
-        if (!mask || !near) return;
+        if (!mask || !rel) return;
         base = ea[__builtin_ctz(mask)];
-        LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
+        LANES left[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
+        rel = left;
     }
     if (x->sanitize && d->array_to && (!fits || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
     if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
@@ -117,10 +118,10 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
 
 bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
                                      const u64 ea[32], u32 mask) {
-    s32 rel[32];
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
-    if (!count_atomic(x, d, stat, SPACE_SHARED, ea, mask, rel) || !shared_fits(x, m, base, d->width)) return false;
+    const s32 *rel = count_atomic(x, d, stat, SPACE_SHARED, ea, mask);
+    if (!rel || !shared_fits(x, m, base, d->width)) return false;
     if (!x->sanitize) return true;
     if (!in_array(d, m, base, d->width)) check_array(x, o, d, base, rel, mask);
     if (!atomic_written(x->shared_written + base, rel, mask, d->width)) return false;

@@ -3,6 +3,7 @@
 #include "grader/sim/insn/lanes_values.h"
 #include "grader/sim/code/video.h"
 #include "grader/sim/core/cluster.h"
+#include "grader/sim/race/race.h"
 
 #include <string.h>
 
@@ -49,8 +50,12 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
 }
 
 /* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always in order. */
-void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { (void)o, x->warp->fenced |= mask; }
-void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { (void)o, x->warp->fenced |= mask; }
+static void fence(struct exec *x, const struct op *o, u32 mask) {
+    x->warp->fenced |= mask;
+    if (x->races_in_turn && !o->imm) race_ordered_fence(x);
+}
+void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
+void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
 void ISAFN(op_nop)(struct exec *x, const struct op *o, u32 mask) { (void)x, (void)o, (void)mask; }
 
 /* Offset of a local variable in the thread's local memory: imm, plus where the running function's begins. */

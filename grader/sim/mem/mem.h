@@ -55,6 +55,8 @@ struct memory {
     bool marked; /* undefined values were stored: the shadow may hold marks (core/taint.h) */
 };
 
+/* Once, where shadows of large inputs are to cost little; before a process locks itself in, since it makes a memory file. */
+void memory_prepare(void);
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
 void memory_close(struct memory *m);
 /* Puts the pages of a memory file, SIM_SHARED_BYTES from `offset` on, behind the shared region. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void *reserve(uint64_t bytes) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -107,6 +108,46 @@ static void forget_freed(struct memory *m) {
     m->count = kept;
 }
 
+/* ---- the shadow of large ranges ---- */
+
+/* A memory file of ones. Its pages stand in the shadow of a large input instead of as many pages of its own: of 256 MiB that were all
+ * written, none costs memory until an undefined value is stored there. -1 = there is none. */
+static int ones = -1;
+enum { ONES = 4 << 20 };
+
+void memory_prepare(void) {
+    unsigned char *p = MAP_FAILED;
+    if (ones >= 0 || (ones = memfd_create("written", MFD_CLOEXEC)) < 0) return;
+    if (!ftruncate(ones, ONES)) p = mmap(NULL, ONES, PROT_READ | PROT_WRITE, MAP_SHARED, ones, 0);
+    if (p == MAP_FAILED) {
+        close(ones), ones = -1;
+        return;
+    }
+    memset(p, 1, ONES), munmap(p, ONES);
+}
+
+/* Whole pages [at, end) count as written; false: they have to be by hand, for what is mapped there by then can be written, too. */
+static bool map_ones(struct memory *m, uint64_t at, uint64_t end) {
+    for (uint64_t n; at < end; at += n) {
+        n = end - at < ONES ? end - at : ONES;
+        if (mmap(m->written + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, ones, 0) == MAP_FAILED)
+            return false;
+    }
+    return true;
+}
+
+static void set_written(struct memory *m, uint64_t at, uint64_t bytes) {
+    uint64_t first = round_to(at, MEM_PAGE), last = (at + bytes) & ~(uint64_t)(MEM_PAGE - 1);
+    if (ones < 0 || bytes < ONES || !map_ones(m, first, last)) memset(m->written + at, 1, bytes);
+    else memset(m->written + at, 1, first - at), memset(m->written + last, 1, at + bytes - last);
+}
+
+/* Fresh pages, whatever was mapped there. */
+static bool map_zeros(struct memory *m, uint64_t at, uint64_t bytes) {
+    return mmap(m->written + at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                -1, 0) != MAP_FAILED;
+}
+
 static const uint64_t GIVEN_BACK = 1 << 20; /* bytes from which on pages are given back rather than cleared */
 
 /* Gives the whole pages of a range back, so that it costs nothing until it is used; false: clear it by hand, and in any case
@@ -121,7 +162,9 @@ static bool give_back(unsigned char *base, uint64_t at, uint64_t bytes, int how)
 
 /* Nothing in the range counts as written. */
 static void clear_written(struct memory *m, uint64_t at, uint64_t bytes) {
-    if (!give_back(m->written, at, bytes, MADV_DONTNEED)) memset(m->written + at, 0, bytes);
+    uint64_t first = round_to(at, MEM_PAGE), last = (at + bytes) & ~(uint64_t)(MEM_PAGE - 1);
+    if (bytes < GIVEN_BACK || !map_zeros(m, first, last - first)) memset(m->written + at, 0, bytes);
+    else memset(m->written + at, 0, first - at), memset(m->written + last, 0, at + bytes - last);
 }
 
 void memory_zero(struct memory *m, uint64_t address, uint64_t bytes) {
@@ -275,7 +318,8 @@ int memory_find(const struct memory *m, uint64_t address, uint64_t bytes) {
 void memory_mark(struct memory *m, uint64_t address, uint64_t bytes, bool written) {
     struct allocation *a = memory_at(m, address);
     if (a && (a->region == MEM_SHARED || (written && a->initialised))) return;
-    memset(m->written + (address - SIM_BASE), written, bytes);
+    if (written) set_written(m, address - SIM_BASE, bytes);
+    else clear_written(m, address - SIM_BASE, bytes);
     if (!a) return;
     if (!written) a->initialised = false;
     else if (a->start == address - SIM_BASE && bytes >= a->size) a->initialised = true;

@@ -125,6 +125,8 @@ static void complete_lane(struct exec *x, const struct op *o, u32 waits, const s
 /* For others, the thread wrote the target when it waited. */
 static void stamp(struct exec *x, const struct async_copy *c, u32 lane) {
     const struct launch *l = x->worker->launch;
+    if (x->worker->plane->waiting.read == x->block->race_read) x->worker->plane->waiting.stamp(x->worker->plane);
+    x->block->stamped_in = x->block->interval;
     u32 first = c->shared[lane] >> l->shared_shift, last = (c->shared[lane] + c->bytes - 1) >> l->shared_shift;
     for (u32 g = first; g <= last; g++) x->block->race_write[g] = race_shared_stamp(x, lane);
 }

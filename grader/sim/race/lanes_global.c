@@ -7,6 +7,9 @@
  * them loses nothing (none < one < many), so what is found does not depend on which worker ran which block.
  * Blocks that all store the same value do not race with each other, so a hash of the last value is kept.
  *
+ * Granules lie in rows of a warp's width, which have one note for all as long as each access is one of whole rows
+ * (planes.c); what this file does to granules it then does to the row.
+ *
  * Within a block: a granule also has the tick and the warp of its last write, last reads and last update. A
  * worker's tick goes on with each block and each barrier of a block, so that notes of the tick at hand are of
  * the same block with no barrier between. Two of different warps race if one is a write, or one an update and
@@ -175,16 +178,84 @@ static void widen(struct race_range *r, u64 low, u64 high) {
     if (high > r->high) r->high = high;
 }
 
-static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const struct touch *t) {
+static bool whole_rows(struct granules at) { return at.n >= RACE_ROW && !(at.first % RACE_ROW) && !(at.n % RACE_ROW); }
+
+/* The row's note, if it has one for all. */
+static struct race_row *flat_row(struct race_plane *p, u64 row) {
+    struct race_row *r = &p->rows[row];
+    if (race_row_state(p, row) == ROW_UNTOUCHED) *r = (struct race_row){.state = p->epoch + ROW_FLAT};
+    return r->state == p->epoch + ROW_FLAT ? r : NULL;
+}
+
+/* Each returns whether that was all: not where a race is likely, or a row has several notes. */
+
+static bool read_rows(struct race_plane *p, struct granules at, u16 me, u32 mine) {
+    u64 first = at.first / RACE_ROW, end = first + at.n / RACE_ROW;
+    for (u64 i = first; i < end; i++) {
+        const struct race_row *r = flat_row(p, i);
+        if (!r || clashes(r->wrote, mine)) return false;
+    }
+    for (u64 i = first; i < end; i++) {
+        struct race_row *r = &p->rows[i];
+        p->raced |= (r->write != 0) & (r->write != me);
+        r->read = join_block(r->read, me);
+        r->was_read = join_stamp(r->was_read, mine);
+    }
+    p->reads = true;
+    return true;
+}
+
+/* The values side by side, as they will lie in memory. */
+static void note_values(const struct exec *x, u16 *value, const struct mem_desc *d) {
+    u32 words = d->width / 4u, all = words * d->count;
+    for (u32 e = 0; e < d->count; e++) {
+        const void *reg = operand_at(x, d->reg[e]);
+        if (d->reg_bytes == 4 && all == 1) LANES value[l] = hash_word(((const u32 *)reg)[l]);
+        else if (d->reg_bytes == 4) LANES value[(u32)l * all + e] = hash_word(((const u32 *)reg)[l]);
+        else
+            for (u32 w = 0; w < words; w++)
+                LANES value[(u32)l * all + e * words + w] = hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
+    }
+}
+
+static bool store_rows(struct exec *x, const struct mem_desc *d, struct granules at, u16 me, u32 mine) {
+    struct race_plane *p = x->worker->plane;
+    u64 first = at.first / RACE_ROW, end = first + at.n / RACE_ROW;
+    for (u64 i = first; i < end; i++) {
+        const struct race_row *r = flat_row(p, i);
+        if (!r || (r->write && r->write != me) || clashes(r->wrote, mine) || clashes(r->was_read, mine)) return false;
+    }
+    for (u64 i = first; i < end; i++) {
+        struct race_row *r = &p->rows[i];
+        p->raced |= (r->read != 0) & (r->read != me);
+        r->write = me;
+        r->wrote = mine;
+    }
+    note_values(x, p->value + at.first, d);
+    return true;
+}
+
+static bool touch_rows(struct exec *x, const struct mem_memo *m, const struct touch *t, struct granules at) {
+    const struct mem_desc *d = &x->mems[t->o->aux];
+    u16 me = race_block(x->block);
+    u32 mine = race_stamp(x->block, x->warp);
+    if (t->access == RACE_READ) return read_rows(x->worker->plane, at, me, mine);
+    return t->access == RACE_WRITE && m->shape == SHAPE_DENSE && !d->bulk && x->worker->launch->global_shift == 2 &&
+           store_rows(x, d, at, me, mine);
+}
+
+static void open_rows(struct race_plane *p, struct granules at) {
+    for (u64 row = at.first / RACE_ROW; row * RACE_ROW < at.first + at.n; row++) race_need_row(p, row * RACE_ROW);
+}
+
+static void touch_each(struct exec *x, const struct mem_memo *m, const struct touch *t) {
     struct race_plane *p = x->worker->plane;
     u32 shift = x->worker->launch->global_shift, soon = 0, mine = race_stamp(x->block, x->warp);
-    u64 offset = t->base, low = offset + (u64)(s64)m->low, high = offset + (u64)(s64)m->high + t->span;
     u16 me = race_block(x->block);
     bool store = t->access == RACE_WRITE;
-    widen(&p->range, low, high);
-    widen(&p->touched[stat], low, high);
     for (u32 i = 0; i < m->nruns; i++) {
-        struct granules run = run_of(m, i, offset, shift);
+        struct granules run = run_of(m, i, t->base, shift);
+        open_rows(p, run);
         soon |= store                    ? stores_clash(p, run, me, mine)
                 : t->access == RACE_READ ? note_reads(p, run, me, mine)
                 : t->access == RACE_PEEK ? note_peeks(p, run, me, mine)
@@ -194,12 +265,21 @@ static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const stru
         if (soon) race_in_block(x, t);
         return;
     }
-    note_stores(x, &x->mems[t->o->aux], m, offset, me);
+    note_stores(x, &x->mems[t->o->aux], m, t->base, me);
     if (soon || m->twins) return race_stores(x, t);
     for (u32 i = 0; i < m->nruns; i++) {
-        struct granules run = run_of(m, i, offset, shift);
+        struct granules run = run_of(m, i, t->base, shift);
         for (u32 k = 0; k < run.n; k++) p->wrote[run.first + k] = mine;
     }
+}
+
+static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const struct touch *t) {
+    struct race_plane *p = x->worker->plane;
+    u64 low = t->base + (u64)(s64)m->low, high = t->base + (u64)(s64)m->high + t->span;
+    widen(&p->range, low, high);
+    widen(&p->touched[stat], low, high);
+    struct granules all = run_of(m, 0, t->base, x->worker->launch->global_shift);
+    if (m->nruns > 1 || !whole_rows(all) || !touch_rows(x, m, t, all)) touch_each(x, m, t);
 }
 
 void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base, u32 span,

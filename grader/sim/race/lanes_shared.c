@@ -6,13 +6,17 @@
  * lies between them; lanes of one warp may also be ordered by a warp barrier. Atomics and strong (volatile, relaxed …)
  * accesses do not race with each other. A lane that sees what another thread's atomic or strong store left, other than a
  * lane that runs in step with it, has been handed something over: that counts as a barrier, which may hide a race but
- * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag. */
+ * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag.
+ *
+ * Most intervals only read: then nothing can race, and nobody asks for the stamps. So the reads of an interval are only
+ * kept as they come, in the list of past accesses; the interval's first access of another kind has them stamped, in their
+ * order. */
 #include "grader/sim/race/lanes_race.h"
-#include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/place.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- stamps ---- */
 
@@ -137,10 +141,10 @@ static bool handed_over(const struct exec *x, const struct touch *t, bool always
     return false;
 }
 
-/* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. */
-static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
-    u32 written[32], old[32], fresh[32], bad = 0, twins = m->twins;
+/* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. `stamp0`: of lane 0. */
+static bool shared_reads(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask) {
+    u32 written[32], old[32], fresh[32], bad = 0, twins = p->twins;
+    const s32 *rel = p->relative;
     LANES written[l] = w[rel[l] >> 2];
     LANES old[l] = r[rel[l] >> 2];
     LANES {
@@ -150,22 +154,28 @@ static bool shared_reads(struct exec *x, const struct mem_memo *m, u64 base, con
         fresh[l] = joined | (twin & KIND(RACE_LANES));
     }
     if (bad) return false;
-    ACTIVE(m->leaders) r[rel[l] >> 2] = fresh[l];
+    ACTIVE(p->leaders) r[rel[l] >> 2] = fresh[l];
     return true;
 }
 
-static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], bad = 0;
     if (m->twins) return false; /* lanes of this very instruction write one word */
-    LANES written[l] = w[rel[l] >> 2];
-    LANES read[l] = r[rel[l] >> 2];
+    bool row = m->shape == SHAPE_DENSE && span == 4;
+    if (row) {
+        LANES written[l] = w[l];
+        LANES read[l] = r[l];
+    } else {
+        LANES written[l] = w[rel[l] >> 2];
+        LANES read[l] = r[rel[l] >> 2];
+    }
     LANES {
         u32 mine = stamp0 + ((u32)l << STAMP_LANE);
         bad |= (unordered(written[l], mine) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
     }
     if (bad) return false;
-    if (m->shape == SHAPE_DENSE && m->run[0].bytes == 128) LANES w[l] = stamp0 + ((u32)l << STAMP_LANE);
+    if (row) LANES w[l] = stamp0 + ((u32)l << STAMP_LANE);
     else ACTIVE(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << STAMP_LANE);
     return true;
 }
@@ -187,9 +197,8 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
 }
 
 /* Lanes that read one word: one stamp for all. */
-static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
-        mine = race_shared_stamp(x, (u32)__builtin_ctz(mask));
+static bool shared_broadcast(const u32 *w, u32 *r, u32 stamp0, u32 mask) {
+    u32 mine = stamp0 + ((u32)__builtin_ctz(mask) << STAMP_LANE);
     if (same_interval(*w ^ mine)) return false;
     bool others = same_interval(*r ^ mine) && (stamp_kind(*r) == RACE_WARPS || !same_warp(*r ^ mine));
     u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : stamp_kind(join_read(*r, mine));
@@ -197,25 +206,104 @@ static bool shared_broadcast(struct exec *x, u64 base, u32 mask) {
     return true;
 }
 
+static bool reads_words(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask) {
+    return p->shape == SHAPE_UNIFORM ? shared_broadcast(w, r, stamp0, mask) : shared_reads(w, r, stamp0, p, mask);
+}
+
+/* ---- reads that are stamped later, or never ---- */
+
+static struct race_pattern pattern_of(const struct mem_memo *m) {
+    struct race_pattern p = {.low = m->low, .leaders = m->leaders, .twins = m->twins, .shape = m->shape};
+    memcpy(p.relative, m->relative, sizeof p.relative);
+    return p;
+}
+
+/* The number of the memo's pattern in the list, where it is since reads began to wait. */
+static u32 keep_pattern(struct race_plane *p, struct mem_memo *m) {
+    if (m->kept > p->waiting.pattern) return m->kept - 1;
+    p->patterns[p->npatterns % RACE_PATTERNS] = pattern_of(m);
+    m->kept = ++p->npatterns;
+    return m->kept - 1;
+}
+
+static void stamp_read(const struct race_waiting *b, const struct race_past *e, const struct race_pattern *p) {
+    u64 base = e->low - (u64)(s64)p->low;
+    s32 high = p->low;
+    ACTIVE(e->mask) high = p->relative[l] > high ? p->relative[l] : high;
+    u64 span = e->high - base - (u64)(s64)high;
+    for (u64 at = base / 4; at < (base + span) / 4; at++)
+        reads_words(b->write + at, b->read + at, e->stamp, p, e->mask);
+}
+
+static void stamp_reads(struct race_plane *p) {
+    for (u32 i = p->waiting.first; p->waiting.read && i != p->npast; i++) {
+        const struct race_past *e = &p->past[i % RACE_PAST];
+        if (e->stamp) stamp_read(&p->waiting, e, &p->patterns[e->pattern % RACE_PATTERNS]);
+    }
+    p->waiting.read = NULL;
+}
+
+static void begin_to_wait(struct exec *x) {
+    struct race_plane *p = x->worker->plane;
+    const struct block *b = x->block;
+    if (p->waiting.read) stamp_reads(p);
+    p->waiting = (struct race_waiting){stamp_reads, b->race_write, b->race_read, p->npast, p->npatterns};
+}
+
+/* A plain read that may wait. */
+static void wait_with_read(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base, u32 span) {
+    struct race_plane *p = x->worker->plane;
+    bool full = p->npatterns - p->waiting.pattern >= RACE_PATTERNS || p->npast - p->waiting.first >= RACE_PAST;
+    if (p->waiting.read != x->block->race_read || full) begin_to_wait(x);
+    struct race_past *e =
+        race_remember(x, o, stat, true, base + (u64)(s64)m->low, base + (u64)(s64)m->high + span, m->mask, RACE_READ);
+    e->pattern = keep_pattern(p, m);
+    e->stamp = race_shared_stamp(x, 0);
+}
+
+/* An access that is no plain read: from now on to the end of the interval stamps are needed. */
+static void need_stamps(struct exec *x) {
+    struct race_plane *p = x->worker->plane;
+    if (p->waiting.read == x->block->race_read) stamp_reads(p);
+    x->block->stamped_in = x->block->interval;
+}
+
+/* A word of each lane, of an access that has a pattern; false where it has to be looked at lane by lane. */
+static bool words_done(struct exec *x, const struct mem_memo *m, const struct touch *t, u64 at) {
+    if (t->access == RACE_UPDATE) return shared_updates(x, m, at, t->rel, t->mask);
+    if (t->access == RACE_WRITE) return shared_writes(x, m, at, t->rel, t->mask, t->span);
+    const u32 *w = x->block->race_write + at / 4;
+    u32 *r = x->block->race_read + at / 4, stamp0 = race_shared_stamp(x, 0);
+    if (m->shape == SHAPE_UNIFORM) return shared_broadcast(w, r, stamp0, t->mask);
+    struct race_pattern pattern = pattern_of(m);
+    return shared_reads(w, r, stamp0, &pattern, t->mask);
+}
+
+static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m,
+                                            const struct touch *t, bool words) {
+    bool exchange = t->access == RACE_EXCHANGE, sees = exchange || t->access == RACE_OBSERVE;
+    struct touch u = *t;
+    s32 low = m ? m->low : 0, high = m ? m->high : 0;
+    ACTIVE(m ? 0 : t->mask) low = t->rel[l] < low ? t->rel[l] : low, high = t->rel[l] > high ? t->rel[l] : high;
+    race_remember(x, o, stat, true, t->base + (u64)(s64)low, t->base + (u64)(s64)high + t->span, t->mask, t->access);
+    if (x->block->far_write)
+        ACTIVE(t->mask) race_cluster(x, x->block, o, l, t->base + (u64)(s64)t->rel[l], t->span, t->access);
+    need_stamps(x);
+    if (exchange) u.access = RACE_UPDATE;
+    if (sees && handed_over(x, &u, exchange)) race_next_interval(x->block, x->worker->launch);
+    if (!words) shared_slow(x, &u, 0, t->span);
+    for (u32 byte = 0; words && byte < t->span; byte += 4)
+        if (!words_done(x, m, &u, t->base + byte)) shared_slow(x, &u, byte, 4);
+}
+
 void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask,
                         u32 span, enum race_access access) {
-    struct touch t = {o, base, rel, mask, span, access == RACE_EXCHANGE ? RACE_UPDATE : access, 0};
+    const struct mem_desc *d = &x->mems[o->aux];
+    u32 stat = d->stat + (d->space == SPACE_GENERIC);
     bool words =
         m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE && access != RACE_PEEK;
-    s32 low = m ? m->low : 0, high = m ? m->high : 0;
-    ACTIVE(m ? 0 : mask) low = rel[l] < low ? rel[l] : low, high = rel[l] > high ? rel[l] : high;
-    race_remember(x, o, x->mems[o->aux].stat + (x->mems[o->aux].space == SPACE_GENERIC), true, base + (u64)(s64)low,
-                  base + (u64)(s64)high + span, mask, access);
-    bool sees = access == RACE_EXCHANGE || access == RACE_OBSERVE;
-    if (x->block->far_write) ACTIVE(mask) race_cluster(x, x->block, o, l, base + (u64)(s64)rel[l], span, access);
-    if (sees && handed_over(x, &t, access == RACE_EXCHANGE)) race_next_interval(x->block, x->worker->launch);
-    if (words && !m->nruns) ISAFN(pattern_runs)(m, span);
-    for (u32 byte = 0; words && byte < span; byte += 4) {
-        bool done = t.access == RACE_UPDATE     ? shared_updates(x, m, base + byte, rel, mask)
-                    : access == RACE_WRITE      ? shared_writes(x, m, base + byte, rel, mask)
-                    : m->shape == SHAPE_UNIFORM ? shared_broadcast(x, base + byte, mask)
-                                                : shared_reads(x, m, base + byte, rel, mask);
-        if (!done) shared_slow(x, &t, byte, 4);
-    }
-    if (!words) shared_slow(x, &t, 0, span);
+    if (words && access == RACE_READ && x->block->stamped_in != x->block->interval && !x->block->far_write)
+        return wait_with_read(x, o, stat, m, base, span);
+    struct touch t = {o, base, rel, mask, span, access, 0};
+    stamp(x, o, stat, m, &t, words);
 }

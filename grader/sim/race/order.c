@@ -7,7 +7,9 @@
  * warp of the same block. That is more than the language promises, since what is found may have nothing to do
  * with the data: it may hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of
  * two accesses without such a step between them, one of them a write, or one an atomic whose result is not
- * used and the other plain, a race is told at once. What is missed: what the last reader's note has
+ * used and the other plain, a race is told at once. With the strict memory model a step orders only what came before
+ * the block's last fence (__threadfence, or the atomic's own release) when it left what was found; that the finder needs one,
+ * too, is not asked for, nor by which of the block's warps the fence was. What is missed: what the last reader's note has
  * displaced, and lanes of one warp but for one instruction. */
 #include "grader/sim/race/race.h"
 
@@ -22,6 +24,15 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     return stamp / RACE_TICK >= b->tick && ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
 }
 
+static void be_handed(struct exec *x, u64 granule) {
+    struct block *b = x->block;
+    const struct race_plane *p = x->worker->plane;
+    u32 now = race_next_tick(b);
+    if (!x->worker->launch->strict) b->acquired = b->tick = now;
+    else if (p->released[granule] > b->acquired) b->acquired = p->released[granule];
+    b->seen = now;
+}
+
 /* A lane looks at what another thread may have left for it. From another block: all that came before is ordered, in
  * this block too, since that one may have looked at this. From another warp: as a barrier of the block. */
 static void observe(struct exec *x, u64 granule) {
@@ -30,7 +41,18 @@ static void observe(struct exec *x, u64 granule) {
     u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
     bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
     if ((wrote && w == me) || (updated && u == me)) race_next_interval(b, x->worker->launch);
-    if ((wrote && w != me) || (updated && u != me)) b->acquired = b->tick = race_next_tick(b);
+    if ((wrote && w != me) || (updated && u != me)) be_handed(x, granule);
+}
+
+void race_ordered_fence(struct exec *x) {
+    if (x->worker->launch->strict) x->block->fenced = race_next_tick(x->block);
+}
+
+/* What the block leaves there hands over what came before its last fence. */
+static void leave(struct exec *x, const struct mem_desc *d, u64 granule) {
+    if (!x->worker->launch->strict) return;
+    if (d->releases && !d->near) race_ordered_fence(x);
+    x->worker->plane->released[granule] = x->block->fenced;
 }
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
@@ -52,8 +74,12 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
     else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
     else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
     race_describe_other(x, &w, who, did, other, sizeof other);
+    bool unfenced = !inside && stamp / RACE_TICK < x->block->seen;
     core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
-               "%s %s, which %s, with no %s between", verbs[t->access], where, other, inside ? "barrier" : "order");
+               "%s %s, which %s, with no %s", verbs[t->access], where, other,
+               inside     ? "barrier between"
+               : unfenced ? "__threadfence() between that and what told this block of it"
+                          : "order between");
 }
 
 /* True if it was told. */
@@ -80,6 +106,7 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
     if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
         !compare(x, t, lane, granule, p->update, p->updated, "updated"))
         compare(x, t, lane, granule, p->read, p->was_read, "read");
+    leave(x, &x->mems[t->o->aux], granule);
     p->write[granule] = race_block(x->block);
     p->wrote[granule] = race_stamp(x->block, x->warp);
 }
@@ -102,6 +129,7 @@ static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     case RACE_UPDATE:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->read, p->was_read, "read");
+        leave(x, &x->mems[t->o->aux], granule);
         note(x, granule, p->update, p->updated);
         break;
     case RACE_EXCHANGE: break; /* race_ordered_exchange */
@@ -120,19 +148,24 @@ void race_ordered(struct exec *x, const struct touch *t) {
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = t->base + (u64)(s64)t->rel[lane];
         widen(x->worker->plane, first, t->span);
-        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) one(x, t, lane, g);
+        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) {
+            race_need_row(x->worker->plane, g);
+            one(x, t, lane, g);
+        }
     }
 }
 
 /* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a failed
  * compare-and-swap, is a look. */
-void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed) {
+void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address, bool changed) {
     struct race_plane *p = x->worker->plane;
     u64 first = address - SIM_BASE;
     u32 shift = x->worker->launch->global_shift;
-    widen(p, first, width);
-    for (u64 g = first >> shift; g <= (first + width - 1) >> shift; g++) {
+    widen(p, first, d->width);
+    for (u64 g = first >> shift; g <= (first + d->width - 1) >> shift; g++) {
+        race_need_row(p, g);
         observe(x, g);
+        if (changed) leave(x, d, g);
         if (changed) note(x, g, p->update, p->updated);
     }
 }

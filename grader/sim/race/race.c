@@ -1,134 +1,19 @@
-/* race.c — races in global memory: the planes of notes, races between blocks at the end of a launch, and the texts.
+/* race.c — races in global memory: races between blocks at the end of a launch, and the texts.
  *
  * Each worker's notes say exactly what its own blocks did (lanes_global.c); they are joined where
  * both touched a range. The report names the lowest address, and the instructions that touched it, so that it
- * does not depend on the schedule. Planes are mapped once for each worker and kept: after a launch the notes
- * by block are cleared, those by tick need not be, since ticks go on. */
+ * does not depend on the schedule. */
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/place.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static const char peek_text[] =
     "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm here, "
     "since an atomic then checks it again; to be sure that the compiler reads each time, load it by volatile, __ldcg() "
     "or "
     "cuda::atomic_ref";
-
-/* ---- planes ---- */
-
-enum { PAGE = 4096, KEPT_TICKS = 64 << 20 /* bytes of a plane that stay in memory */ };
-
-/* A plane of `bytes` for each byte that an allocation reaches. */
-static void *plane(const struct race_plane *p, size_t bytes) {
-    void *at = mmap(NULL, p->reach * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return NULL;
-    madvise(at, p->reach * bytes, MADV_HUGEPAGE); /* they are walked through, not sampled */
-    return at;
-}
-
-enum { BY_BLOCK = 4, BY_TICK = 3 };
-
-static void list(struct race_plane *p, void **by_block[BY_BLOCK], void **by_tick[BY_TICK]) {
-    void **blocks[] = {(void **)&p->write, (void **)&p->read, (void **)&p->update, (void **)&p->value};
-    void **ticks[] = {(void **)&p->wrote, (void **)&p->was_read, (void **)&p->updated};
-    memcpy(by_block, blocks, sizeof blocks);
-    memcpy(by_tick, ticks, sizeof ticks);
-}
-
-static void unmap_planes(struct race_plane *p) {
-    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
-    list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_BLOCK; i++)
-        if (*by_block[i]) munmap(*by_block[i], p->reach * sizeof(u16));
-    for (u32 i = 0; i < BY_TICK; i++)
-        if (*by_tick[i]) munmap(*by_tick[i], p->reach * sizeof(u32));
-    *p = (struct race_plane){.past = p->past};
-}
-
-static bool map_planes(struct race_plane *p, u64 reach) {
-    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
-    bool ok = true;
-    *p = (struct race_plane){.reach = reach, .past = p->past};
-    list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(p, sizeof(u16))) != NULL;
-    for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(p, sizeof(u32))) != NULL;
-    if (!ok) unmap_planes(p);
-    return ok;
-}
-
-void race_free(struct sim *s) {
-    for (unsigned i = 0; i < s->nplanes; i++) unmap_planes(&s->planes[i]), free(s->planes[i].past);
-    free(s->planes);
-}
-
-/* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between launches nothing is noted that
- * still counts. */
-static bool grow(struct sim *s, unsigned workers) {
-    u64 reach = memory_reach(&s->memory);
-    if (workers > s->nplanes) s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
-    for (; s->nplanes < workers; s->nplanes++) s->planes[s->nplanes] = (struct race_plane){.tick = 0};
-    for (unsigned i = 0; i < workers; i++) {
-        if (!s->planes[i].past) s->planes[i].past = race_past_new();
-        if (s->planes[i].reach >= reach) continue;
-        unmap_planes(&s->planes[i]);
-        if (!map_planes(&s->planes[i], reach)) return false;
-    }
-    return true;
-}
-
-bool race_open(struct launch *l) {
-    if (!l->races_global) return true;
-    l->hooks = &race_hooks;
-    race_watch(l);
-    if (!grow(l->sim, l->nworkers)) return false;
-    for (u32 i = 0; i < l->nworkers; i++) {
-        struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
-        l->workers[i].launch_tick = p->tick;
-        p->raced = p->npast = 0;
-        p->reads = false;
-        p->updates = l->code->updates_global;
-        p->range = (struct race_range){UINT64_MAX, 0};
-        p->touched = xcalloc(l->module->nstats, sizeof *p->touched);
-        for (u32 s = 0; s < l->module->nstats; s++) p->touched[s].low = UINT64_MAX;
-    }
-    return true;
-}
-
-/* Zeroes [low, high) of a plane, outside of which it is zero. Pages are given back rather than cleared. */
-static void clear(void *base, u64 low, u64 high) {
-    u8 *p = base;
-    if (high - low < 64 * PAGE) memset(p + low, 0, high - low);
-    else madvise(p + low / PAGE * PAGE, (high + PAGE - 1) / PAGE * PAGE - low / PAGE * PAGE, MADV_DONTNEED);
-}
-
-static void close_plane(struct race_plane *p, u32 shift) {
-    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
-    free(p->touched);
-    p->touched = NULL;
-    if (p->range.low >= p->range.high) return;
-    u64 first = p->range.low >> shift, end = ((p->range.high - 1) >> shift) + 1;
-    list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_BLOCK; i++) clear(*by_block[i], first * sizeof(u16), end * sizeof(u16));
-    for (u32 i = 0; i < BY_TICK && (end - first) * sizeof(u32) > KEPT_TICKS; i++)
-        clear(*by_tick[i], first * sizeof(u32), end * sizeof(u32));
-}
-
-void race_close(struct launch *l) {
-    for (u32 i = 0; l->races_global && i < l->nworkers; i++)
-        if (l->workers[i].plane) close_plane(l->workers[i].plane, l->global_shift);
-}
-
-/* Ticks begin anew: what was noted by tick is forgotten. */
-void race_forget_ticks(struct race_plane *p) {
-    void **by_block[BY_BLOCK], **by_tick[BY_TICK];
-    list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_TICK; i++) madvise(*by_tick[i], p->reach * sizeof(u32), MADV_DONTNEED);
-    p->tick = 1;
-}
 
 /* ---- races between blocks ---- */
 
@@ -138,7 +23,7 @@ static u16 join(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLO
 static u16 writers(const struct launch *l, u64 granule) {
     u16 all = 0, value = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
-        u16 w = l->workers[i].plane->write[granule], v = l->workers[i].plane->value[granule];
+        u16 w = race_written_by(l->workers[i].plane, granule), v = l->workers[i].plane->value[granule];
         if (!w) continue;
         bool same = v == value && all != RACE_MANY_BLOCKS && w != RACE_MANY_BLOCKS;
         all = !all ? w : same ? RACE_SAME_VALUE : RACE_MANY_BLOCKS;
@@ -149,14 +34,14 @@ static u16 writers(const struct launch *l, u64 granule) {
 
 static u16 readers(const struct launch *l, u64 granule) {
     u16 all = 0;
-    for (u32 i = 0; i < l->nworkers; i++) all = join(all, l->workers[i].plane->read[granule]);
+    for (u32 i = 0; i < l->nworkers; i++) all = join(all, race_read_by(l->workers[i].plane, granule));
     return all;
 }
 
 static u16 updaters(const struct launch *l, u64 granule) {
     u16 all = 0;
     for (u32 i = 0; l->code->updates_global && i < l->nworkers; i++)
-        all = join(all, l->workers[i].plane->update[granule]);
+        all = join(all, race_updated_by(l->workers[i].plane, granule));
     return all;
 }
 
@@ -167,22 +52,38 @@ static bool raced(const struct launch *l, u64 granule) {
     return written || (u && r && (u != r || u == RACE_MANY_BLOCKS));
 }
 
-/* Whether any of `n` granules may have raced: a quick look at many at once. */
-enum { CHUNK = 512 };
-static bool suspicious(const struct launch *l, u64 granule, u32 n) {
-    u16 written[CHUNK] = {0}, read[CHUNK] = {0};
+/* Whether any granule of a row that has several notes may have raced: a quick look at all of them at once. */
+static __attribute__((noinline)) bool open_suspicious(const struct launch *l, u64 row) {
+    u16 written[RACE_ROW] = {0}, read[RACE_ROW] = {0};
     u32 bad = 0;
-    for (u32 i = 0; l->code->updates_global && i < l->nworkers; i++)
-        for (u32 k = 0; k < n; k++) bad |= l->workers[i].plane->update[granule + k];
     for (u32 i = 0; i < l->nworkers; i++) {
-        const u16 *w = l->workers[i].plane->write + granule, *r = l->workers[i].plane->read + granule;
-        for (u32 k = 0; k < n; k++) {
+        struct race_plane *p = l->workers[i].plane;
+        const u16 *w = p->write + row * RACE_ROW, *r = p->read + row * RACE_ROW, *u = p->update + row * RACE_ROW;
+        if (race_row_state(p, row) == ROW_UNTOUCHED) continue;
+        race_need_row(p, row * RACE_ROW);
+        for (u32 k = 0; l->code->updates_global && k < RACE_ROW; k++) bad |= u[k];
+        for (u32 k = 0; k < RACE_ROW; k++) {
             u32 wrote = w[k] != 0, looked = r[k] != 0;
             bad |= (wrote & (u32)((written[k] | read[k]) != 0)) | (looked & (u32)(written[k] != 0));
             bad |= (wrote & looked & (u32)(w[k] != r[k])) | (u32)(w[k] == RACE_MANY_BLOCKS);
             written[k] |= w[k];
             read[k] |= r[k];
         }
+    }
+    return bad;
+}
+
+static bool suspicious(const struct launch *l, u64 row) {
+    u32 write = 0, read = 0, bad = 0;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        const struct race_plane *p = l->workers[i].plane;
+        const struct race_row *r = &p->rows[row];
+        enum race_row_state state = race_row_state(p, row);
+        if (state == ROW_OPEN) return open_suspicious(l, row);
+        if (state == ROW_UNTOUCHED) continue;
+        bad |= (r->write && (write | read)) | (r->read && write) | (r->write && r->read && r->write != r->read);
+        write |= r->write;
+        read |= r->read;
     }
     return bad;
 }
@@ -242,12 +143,14 @@ static void set_line(const struct launch *l, const struct ptx_loc *at, struct si
 
 /* " and read by block (1,0,0) in line 7" */
 static void add_part(const struct launch *l, u16 note, const char *verb, const struct ptx_loc *place,
-                     struct buf *text) {
-    char name[64];
+                     const struct ptx_loc *own, struct buf *text) {
+    char name[64], at[96];
     if (!note) return;
     race_block_name(l, note, name, sizeof name);
     buf_printf(text, "%s %s %s", text->size ? " and" : " is", verb, name);
-    if (place) buf_printf(text, " in line %u", place->line);
+    if (!place) return;
+    place_in_line(l->module->ptx, place, own ? own : place, at, sizeof at);
+    buf_puts(text, at);
 }
 
 static void write_report(const struct launch *l, u64 offset, u64 count, struct sim_report *r) {
@@ -262,11 +165,12 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
                              .kernel = l->code->name,
                              .file = "",
                              .address = SIM_BASE + offset};
-    set_line(l, w && store ? store : red ? red : store, r);
+    const struct ptx_loc *own = w && store ? store : red ? red : store;
+    set_line(l, own, r);
     memory_describe_element(&l->sim->memory, SIM_BASE + offset, width_of(l, offset), where, sizeof where);
-    add_part(l, w, "written by", NULL, &text);
-    add_part(l, updaters(l, granule), "updated by atomics of", w ? red : NULL, &text);
-    add_part(l, readers(l, granule), "read by", load, &text);
+    add_part(l, w, "written by", NULL, own, &text);
+    add_part(l, updaters(l, granule), "updated by atomics of", w ? red : NULL, own, &text);
+    add_part(l, readers(l, granule), "read by", load, own, &text);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
     snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s, in no order", line, r->kernel, where, buf_str(&text));
@@ -318,11 +222,10 @@ void race_report(struct launch *l, struct sim_result *out) {
     u64 first = UINT64_MAX, count = 0;
     if (range.low >= range.high) return;
     u64 end = ((range.high - 1) >> l->global_shift) + 1;
-    for (u64 g = range.low >> l->global_shift; g < end; g += CHUNK) {
-        u32 n = end - g < CHUNK ? (u32)(end - g) : CHUNK;
-        if (!suspicious(l, g, n)) continue;
-        for (u32 k = 0; k < n; k++)
-            if (raced(l, g + k) && !count++) first = (g + k) << l->global_shift;
+    for (u64 row = (range.low >> l->global_shift) / RACE_ROW; row * RACE_ROW < end; row++) {
+        if (!suspicious(l, row)) continue;
+        for (u64 g = row * RACE_ROW; g < (row + 1) * RACE_ROW; g++)
+            if (raced(l, g) && !count++) first = g << l->global_shift;
     }
     if (count) write_report(l, first, count, &out->reports[out->nreports++]);
 }
@@ -366,17 +269,26 @@ u8 race_did(const char *did) {
     return !strcmp(did, "read") ? PAST_READ : !strcmp(did, "wrote") ? PAST_WRITE : PAST_UPDATE;
 }
 
+/* The line of an op, beside that of the access at hand, which is the last one that was remembered. */
+static void line_of(const struct exec *x, u32 op, char *out, size_t size) {
+    const struct launch *l = x->worker->launch;
+    const struct race_plane *p = x->worker->plane;
+    u32 own = p->past[(p->npast - 1) % RACE_PAST].op;
+    place_in_line(l->module->ptx, place_source(l->module->ptx, l->ops[op].loc),
+                  place_source(l->module->ptx, l->ops[own].loc), out, size);
+}
+
 /* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
 void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
                          char *out, size_t size) {
     const struct launch *l = x->worker->launch;
     const u32 *grid = l->request->grid;
-    u32 op = 0, line;
+    u32 op = 0;
     int lane = -1;
-    char who[64], block[64] = "", at[32] = "";
+    char who[64], block[64] = "", at[96] = "";
     bool found = race_past_find(x, w, &op, &lane);
     if (found && x->mems[l->ops[op].aux].verb == MEM_STORE) did = "wrote"; /* a strong one */
-    if (found && (line = place_line(l, op))) snprintf(at, sizeof at, " in line %u", line);
+    if (found) line_of(x, op, at, sizeof at);
     if (w->block != (u32)x->block->linear)
         snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0], w->block / grid[0] % grid[1],
                  w->block / grid[0] / grid[1]);
@@ -390,9 +302,9 @@ void race_describe_many(const struct exec *x, const struct race_wanted *w, const
                         size_t size) {
     u32 op = 0;
     int lane;
-    u32 line = race_past_find(x, w, &op, &lane) ? place_line(x->worker->launch, op) : 0;
-    if (line) snprintf(out, size, "%s %s in line %u", who, did, line);
-    else snprintf(out, size, "%s %s", who, did);
+    char at[96] = "";
+    if (race_past_find(x, w, &op, &lane)) line_of(x, op, at, sizeof at);
+    snprintf(out, size, "%s %s%s", who, did, at);
 }
 
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size) {

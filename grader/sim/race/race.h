@@ -6,7 +6,8 @@
  *   cluster.c       shared memory of other blocks of a cluster
  *   lanes_global.c  global memory, blocks in any order on several workers
  *   order.c         global memory, kernels whose blocks run in order on one worker
- *   race.c          the notes' planes; races between blocks at the end of a launch; the texts */
+ *   planes.c        the notes' planes
+ *   race.c          races between blocks at the end of a launch; the texts */
 #pragma once
 #include "grader/sim/core/core.h"
 
@@ -31,6 +32,7 @@ enum {
 struct race_past {
     u64 low, high; /* offsets in shared memory, or from SIM_BASE */
     u32 op, stat, mask, block, warp;
+    u32 stamp, pattern; /* of reads of shared memory that are to be noted later: lanes_shared.c */
     bool shared;
     u8 did; /* PAST_… */
 };
@@ -41,6 +43,33 @@ struct race_range {
     u64 low, high;
 }; /* offsets from SIM_BASE */
 
+/* What a memo says of an execution's lanes, kept for later. */
+struct race_pattern {
+    s32 relative[32];
+    s32 low;
+    u32 leaders, twins;
+    u8 shape;
+};
+enum { RACE_PATTERNS = 1 << 8 };
+
+/* Reads of a block's shared memory in the interval at hand, to be stamped when stamps are needed. */
+struct race_plane;
+struct race_waiting {
+    void (*stamp)(struct race_plane *p); /* does so, and then none wait */
+    const u32 *write;                    /* the block's stamps */
+    u32 *read;                           /* NULL: none wait */
+    u32 first, pattern;                  /* where they begin in past, and in patterns */
+};
+
+/* RACE_ROW granules side by side: one note for all, as long as each access is one of all. */
+struct race_row {
+    u32 state; /* the epoch of the launch + ROW_FLAT or ROW_OPEN; else nothing was noted */
+    u16 write, read;
+    u32 wrote, was_read;
+};
+enum { RACE_ROW = 32 };
+enum race_row_state { ROW_UNTOUCHED, ROW_FLAT, ROW_OPEN, ROW_STATES };
+
 /* Notes of global memory by granule, (address - SIM_BASE) >> global_shift, of the blocks that one worker ran. By block:
  * none (0), one (1 + its number), or many. By tick: when and in which warp, for races within a block: bits 0-4 warp · 5
  * several warps · 6-31 the worker's tick, which goes on at each barrier and each block */
@@ -48,15 +77,22 @@ struct race_plane {
     u16 *write, *read, *update; /* blocks that wrote, that read, that updated by atomics or strong stores */
     u16 *value;                 /* a hash of what was written last */
     u32 *wrote, *was_read, *updated;
-    u64 reach; /* bytes behind SIM_BASE that the planes stand for */
+    u32 *
+        released; /* of the last write or update: the tick before which all is handed over with it. order.c, if strict */
+    u64 reach;    /* bytes behind SIM_BASE that the planes stand for */
     u32 tick;
     bool updates;               /* the kernel has such: else `update` and `updated` say nothing */
     bool reads;                 /* a read was noted in this launch: else `was_read` says nothing */
     u32 raced;                  /* a race between this worker's blocks */
     struct race_range range;    /* touched in this launch */
     struct race_range *touched; /* the same by memory instruction */
+    struct race_row *rows;      /* …first of them: the planes above hold what rows that are open say */
+    u32 epoch;                  /* of the launch: rows.state */
     struct race_past *past;     /* the last accesses, [RACE_PAST] in turn */
     u32 npast;                  /* …and how many there were */
+    struct race_pattern *patterns;
+    u32 npatterns; /* likewise, [RACE_PATTERNS] */
+    struct race_waiting waiting;
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
 
@@ -68,6 +104,26 @@ static inline u32 race_shared_stamp(const struct exec *x, u32 lane) {
            (x->warp->interval & (RACE_WARP_INTERVALS - 1));
 }
 static inline u32 race_stamp_thread(u32 stamp) { return (stamp & ((1u << STAMP_KIND) - 1)) >> STAMP_LANE; }
+
+static inline enum race_row_state race_row_state(const struct race_plane *p, u64 row) {
+    u32 since = p->rows[row].state - p->epoch;
+    return since < ROW_STATES ? (enum race_row_state)since : ROW_UNTOUCHED;
+}
+void race_open_row(struct race_plane *p, u64 row);
+static inline void race_need_row(struct race_plane *p, u64 granule) {
+    if (race_row_state(p, granule / RACE_ROW) != ROW_OPEN) race_open_row(p, granule / RACE_ROW);
+}
+static inline u16 race_written_by(const struct race_plane *p, u64 granule) {
+    enum race_row_state s = race_row_state(p, granule / RACE_ROW);
+    return s == ROW_OPEN ? p->write[granule] : s == ROW_FLAT ? p->rows[granule / RACE_ROW].write : 0;
+}
+static inline u16 race_read_by(const struct race_plane *p, u64 granule) {
+    enum race_row_state s = race_row_state(p, granule / RACE_ROW);
+    return s == ROW_OPEN ? p->read[granule] : s == ROW_FLAT ? p->rows[granule / RACE_ROW].read : 0;
+}
+static inline u16 race_updated_by(const struct race_plane *p, u64 granule) {
+    return p->updates && race_row_state(p, granule / RACE_ROW) == ROW_OPEN ? p->update[granule] : 0;
+}
 
 /* One instruction's access: lane l at offset base + rel[l] of shared memory, or from SIM_BASE. */
 struct touch {
@@ -84,14 +140,24 @@ static inline u32 race_stamp(const struct block *b, const struct warp *w) {
     return b->plane->tick * RACE_TICK | w->index;
 }
 
-static inline void race_remember(struct exec *x, const struct op *o, u32 stat, bool shared, u64 low, u64 high, u32 mask,
-                                 enum race_access access) {
+static inline struct race_past *race_remember(struct exec *x, const struct op *o, u32 stat, bool shared, u64 low,
+                                              u64 high, u32 mask, enum race_access access) {
     struct race_plane *p = x->worker->plane;
     u8 did = access == RACE_WRITE                               ? PAST_WRITE
              : access == RACE_UPDATE || access == RACE_EXCHANGE ? PAST_UPDATE
                                                                 : PAST_READ;
-    p->past[p->npast++ % RACE_PAST] = (struct race_past){
-        low, high, (u32)(o - x->worker->launch->ops), stat, mask, (u32)x->block->linear, x->warp->index, shared, did};
+    if (p->waiting.read && p->npast - p->waiting.first >= RACE_PAST) p->waiting.stamp(p);
+    struct race_past *e = &p->past[p->npast++ % RACE_PAST];
+    *e = (struct race_past){.low = low,
+                            .high = high,
+                            .op = (u32)(o - x->worker->launch->ops),
+                            .stat = stat,
+                            .mask = mask,
+                            .block = (u32)x->block->linear,
+                            .warp = x->warp->index,
+                            .shared = shared,
+                            .did = did};
+    return e;
 }
 
 /* past.c: the last access of that kind to an address, before the one at hand. -1: any warp, any lane. */
@@ -114,12 +180,14 @@ u32 race_next_tick(struct block *b);
 /* watch.c: marks the allocations that the launch may change. */
 void race_watch(const struct launch *l);
 
-/* race.c */
+/* planes.c */
 bool race_open(struct launch *l);
-void race_report(struct launch *l, struct sim_result *out);
 void race_close(struct launch *l);
 void race_free(struct sim *s);
 void race_forget_ticks(struct race_plane *p);
+
+/* race.c */
+void race_report(struct launch *l, struct sim_result *out);
 /* Whether a store leaves the granule as memory, or an earlier lane of the same store, has it. */
 bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 shift,
                           const u8 *memory);
@@ -149,4 +217,5 @@ void race_cluster(struct exec *x, struct block *target, const struct op *o, u32 
 
 /* order.c: an access, or an atomic of one lane whose result is used. */
 void race_ordered(struct exec *x, const struct touch *t);
-void race_ordered_exchange(struct exec *x, u64 address, u32 width, bool changed);
+void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address, bool changed);
+void race_ordered_fence(struct exec *x); /* one that threads of other blocks may rely on */

@@ -11,35 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLE = 256 };
+enum { FEWEST_SAMPLE = 24, MOST_SAMPLE = 256 };
 static const u64 default_budget = 4000000, words_of_block = 6u << 20;
 /* Half the width of the interval, as a factor: docs/time-model.md has the errors that it covers. */
 static const double base_error = 1.35;
-
-static const char *const resource_names[R_COUNT] = {
-    [R_ISSUE] = "instruction issue",
-    [R_ALU] = "integer units",
-    [R_FMA] = "FP32 units",
-    [R_FP64] = "FP64 units",
-    [R_XU] = "special-function units",
-    [R_LSU] = "load/store issue",
-    [R_SHARED] = "shared memory",
-    [R_L1] = "L1 passes",
-    [R_L2] = "L2 bandwidth",
-    [R_DRAM] = "DRAM bandwidth",
-    [R_ATOMICS] = "atomics on one address",
-    [R_SLICE] = "atomics in one slice of L2",
-};
-static const char *const stall_names[STALL_COUNT] = {
-    [STALL_NONE] = "latency",
-    [STALL_ARITHMETIC] = "latency of arithmetic",
-    [STALL_SHARED] = "latency of shared memory",
-    [STALL_L1] = "latency of L1",
-    [STALL_L2] = "latency of L2",
-    [STALL_DRAM] = "latency of DRAM",
-    [STALL_ATOMIC] = "latency of atomics",
-    [STALL_BARRIER] = "waiting at barriers",
-};
 
 /* ---- which blocks ---- */
 
@@ -100,7 +75,8 @@ static void choose(struct plan *p, u32 n) {
 }
 
 static u32 wanted(const struct plan *p, u64 instructions_of_block, u64 budget) {
-    u64 n = 3ull * p->resident, most = instructions_of_block ? budget / instructions_of_block : MOST_SAMPLE;
+    u64 n = p->resident < FEWEST_SAMPLE / 3 ? FEWEST_SAMPLE : 3ull * p->resident,
+        most = instructions_of_block ? budget / instructions_of_block : MOST_SAMPLE;
     if (n > most) n = most;
     if (n > p->place.nblocks) n = p->place.nblocks;
     if (n > MOST_SAMPLE) n = MOST_SAMPLE;
@@ -131,30 +107,6 @@ static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
 }
 
 /* ---- from the replay to seconds ---- */
-
-static void rank(const struct replay_result *r, double device_part, const char *launch, struct time_estimate *t) {
-    struct {
-        const char *name;
-        double share;
-    } list[R_COUNT + 2];
-    u32 n = 0, worst = 0;
-    double most = 0;
-    for (u32 i = 0; i < R_COUNT; i++) {
-        list[n].name = resource_names[i], list[n++].share = r->busy[i] * device_part;
-        if (r->busy[i] > most) most = r->busy[i];
-    }
-    for (u32 i = 1; i < STALL_COUNT; i++)
-        if (r->stalls[i] > r->stalls[worst] || !worst) worst = i;
-    list[n].name = stall_names[worst], list[n++].share = (1 - (most < 1 ? most : 1)) * device_part;
-    list[n].name = launch, list[n++].share = 1 - device_part;
-    for (u32 k = 0; k < 3; k++) {
-        u32 best = k;
-        for (u32 i = k; i < n; i++)
-            if (list[i].share > list[best].share) best = i;
-        t->bound_by[k] = list[best].name, t->share[k] = list[best].share < 1 ? list[best].share : 1;
-        list[best] = list[k];
-    }
-}
 
 static double spread(const struct sim_trace *t) {
     double sum = 0, squares = 0, n = 0;
@@ -213,14 +165,62 @@ static double spills_by_operation(const struct sim_kernel *k) {
 
 static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
 
+/* ---- blocks that the sample does not speak for ---- */
+
+static const double unlike = 1.25; /* times as much as the sample lets expect */
+
+/* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the sample spoke for it. Four
+ * sectors a cycle is what L1 gives at best, one pass what the banks do. */
+static double at_least(const struct replay_input *in, double traced, double most, u64 work, u64 heaviest,
+                       double cycles) {
+    double all = (double)in->blocks * in->active_sms, bound = 0;
+    if ((double)work > unlike * traced / in->norder * all) bound = (double)work / in->active_sms * cycles;
+    double one = (double)heaviest * cycles;
+    return (double)heaviest > unlike * most && one > bound ? one : bound;
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* The launch's cycles where all of it has run, and did more than its sample: in all, or in one block, which then works on
+ * alone while the device is empty (one SM, none beside it; the traced block with most instructions stands for it). */
+static double of_all_blocks(const struct replay_input *in, const struct sim_result *out, double cycles, bool *beyond) {
+    struct replay_input alone = *in;
+    struct replay_result r;
+    struct sim_work sum = {0}, most = {0};
+    u32 longest = 0;
+    for (u32 i = 0; i < in->norder; i++) {
+        const struct sim_work *w = &in->trace->blocks[in->order[i]].work;
+        if (w->executed > most.executed) longest = i, most.executed = w->executed;
+        sum.executed += w->executed, sum.sectors += w->sectors, sum.passes += w->passes;
+        most.sectors = w->sectors > most.sectors ? w->sectors : most.sectors;
+        most.passes = w->passes > most.passes ? w->passes : most.passes;
+    }
+    double expected = (double)sum.executed / in->norder * in->blocks * in->active_sms;
+    double work = (double)out->work.executed / expected, sampled = cycles;
+    double times = (double)out->heaviest.executed / (double)most.executed;
+    if (work > unlike) cycles *= work;
+    if (times > unlike) {
+        alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
+        time_replay(&alone, &r);
+        free(r.waits);
+        cycles = larger(cycles, r.cycles * times);
+    }
+    cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors, out->work.sectors,
+                                     out->heaviest.sectors, 0.25));
+    cycles = larger(cycles,
+                    at_least(in, (double)sum.passes, (double)most.passes, out->work.passes, out->heaviest.passes, 1));
+    *beyond = cycles > unlike * sampled;
+    return cycles;
+}
+
 static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p,
-                  struct sim_trace *trace, struct time_estimate *t) {
+                  struct sim_trace *trace, struct sim_result *out, struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
     struct regions regions;
     struct traffic traffic;
     struct replay_result r;
     time_regions_open(&regions, l->kernel->module, d, o->without, trace);
-    time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o->warm);
+    time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o);
     struct schedule *schedule = o->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
                                     ? NULL
                                     : time_schedule_open(l->kernel->module, d, trace);
@@ -250,15 +250,20 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     if (schedule) in.local_bytes = max32(l->kernel->module->codes[l->kernel->code].max_local, frame);
     if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
     time_replay(&in, &r);
-    double cycles = r.cycles * cut_short(trace, &regions);
+    bool beyond = false;
+    double cycles = of_all_blocks(&in, out, r.cycles * cut_short(trace, &regions), &beyond);
     if (o->without & TERM_BIT(TAIL)) cycles /= tail;
     double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds, device = cycles / d->clock_hz;
     t->seconds = launch + device;
     t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
-    rank(&r, t->seconds > 0 ? device / t->seconds : 0, "launch overhead", t);
+    time_parts(&r, device, launch, t->parts);
+    time_rank(t->parts, t->seconds, t->bound_by, t->share);
+    time_look_waits(l->kernel->module, r.waits, device, out);
+    free(r.waits);
     interval(p, trace, &r, d, in.spills, t);
     t->machine_code = schedule;
     time_schedule_close(schedule);
+    if (beyond) t->low /= 2, t->high *= 2, t->note = "some blocks do far more than those that were traced";
     time_traffic_close(&traffic);
     time_regions_close(&regions);
 }
@@ -284,7 +289,8 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     u32 ran = 0;
     for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
     bool ok = ran && out->fault == SIM_FAULT_NONE;
-    if (ok) model(s, l, o, p, trace, t);
+    if (ok) model(s, l, o, p, trace, out, t);
+    if (ok) time_look_accesses(l->kernel->module, trace, out);
     if (ok && out->waits) t->waits = true, t->note = "blocks wait for each other, which is not modelled";
     sim_trace_free(trace);
     free(p);

@@ -9,7 +9,8 @@
  *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
  *   replay_memory.c   L1, L2, DRAM
  *   replay_atomics.c  atomics
- *   replay_machine.c  rates, caches, results */
+ *   replay_machine.c  rates, caches, results
+ *   parts.c, look.c   what people look at: time by resource, by source line; accesses */
 #pragma once
 #include "grader/sim/core/core.h"
 #include "grader/sim/sass/sass.h"
@@ -30,7 +31,7 @@ enum { STEP_REFS = 12 };
 
 /* One instruction of a region, in the order of issue. */
 struct step {
-    u32 op;
+    u32 op; /* of machine code: that it was made from; the number of ops = none */
     u8 kind, unit, count, special, nsrc, ndst;
     u16 latency;                        /* of the result, from issue; memory: set by the replay */
     u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
@@ -130,7 +131,7 @@ struct placement {
 };
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
-                       const struct gpu_device *d, bool warm);
+                       const struct gpu_device *d, const struct time_options *o);
 void time_traffic_close(struct traffic *t);
 struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
 
@@ -186,11 +187,21 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double busy[R_COUNT];       /* part of the cycles that each is busy, 0..1 */
-    double stalls[STALL_COUNT]; /* parts of the warps' waiting */
-    double l1_hits, l2_hits;    /* rates by sector */
+    double busy[R_COUNT];            /* part of the cycles that each is busy, 0..1 */
+    double stalls[STALL_COUNT];      /* parts of the warps' waiting */
+    double (*waits)[SIM_WAIT_COUNT]; /* by op of the module: cycles that warps spent there; owned: free it */
+    double l1_hits, l2_hits;         /* rates by sector */
     u32 simulated;
     bool truncated;
 };
 
 void time_replay(const struct replay_input *in, struct replay_result *out);
+
+/* ---- what people look at ---- */
+
+/* parts.c: what the device's seconds go to. */
+void time_parts(const struct replay_result *r, double device, double launch, double parts[TIME_PARTS]);
+/* look.c: by line of the result, what warps spent there, so that all lines have `seconds`; the accesses of the traced blocks. */
+void time_look_waits(const struct sim_module *m, double (*waits)[SIM_WAIT_COUNT], double seconds,
+                     struct sim_result *out);
+void time_look_accesses(const struct sim_module *m, const struct sim_trace *t, struct sim_result *out);

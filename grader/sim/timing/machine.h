@@ -30,7 +30,8 @@ struct rwarp {
     struct chunk chunk; /* in its place where machine code is at hand */
     u32 step, slot, scheduler;
     double time, issued;
-    double spills; /* accesses to spilled registers, owed: below 1 */
+    double operands, unit_free; /* of the next instruction: when its operands are there, when its unit takes it */
+    double spills;              /* accesses to spilled registers, owed: below 1 */
     double *ready;
     u8 *why;                   /* by register: whom a reader waits for */
     u32 *event;                /* by step: where its access stands in the stream, + 1; 0 = none */
@@ -56,7 +57,8 @@ struct machine {
     double lsu, l1, l2, dram;
     double dram_load, dram_noted; /* of late: part of the time; when that was last noted */
     double busy[R_COUNT], stalls[STALL_COUNT];
-    double l2_cycles, dram_cycles; /* of a sector */
+    double (*waits)[SIM_WAIT_COUNT]; /* by op: cycles of warps, and on what */
+    double l2_cycles, dram_cycles;   /* of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared;
     struct cache l1_lines, l2_lines;
     bool l2_limited, local_spills;
@@ -72,6 +74,8 @@ struct machine {
     u64 steps;
 };
 
+/* Cycles that a warp spends at an instruction. */
+static inline void wait_at(struct machine *m, u32 op, enum sim_wait why, double cycles) { m->waits[op][why] += cycles; }
 static inline double max2(double a, double b) { return a > b ? a : b; }
 static inline bool off(const struct machine *m, unsigned bit) { return m->in->without & bit; }
 

@@ -65,9 +65,11 @@ static void results(struct rwarp *w, const struct step *s, double ready, u8 why)
         if (!s->stall || ready > w->ready[s->dst[i]]) w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
 }
 
-static const struct step *step_of(const struct rwarp *w) {
-    return w->chunk.list ? w->chunk.list[w->step].step : &w->region->steps[w->step];
+static const struct step *step_at(const struct rwarp *w, u32 i) {
+    return w->chunk.list ? w->chunk.list[i].step : &w->region->steps[i];
 }
+
+static const struct step *step_of(const struct rwarp *w) { return step_at(w, w->step); }
 
 static u32 steps_of(const struct rwarp *w) { return w->chunk.list ? w->chunk.n : w->region ? w->region->nsteps : 0; }
 
@@ -200,6 +202,14 @@ static bool next_region(struct machine *m, struct rwarp *w) {
     return true;
 }
 
+static const enum sim_wait wait_of[STALL_COUNT] = {[STALL_ARITHMETIC] = SIM_WAIT_ARITHMETIC,
+                                                   [STALL_SHARED] = SIM_WAIT_SHARED,
+                                                   [STALL_L1] = SIM_WAIT_L1,
+                                                   [STALL_L2] = SIM_WAIT_L2,
+                                                   [STALL_DRAM] = SIM_WAIT_DRAM,
+                                                   [STALL_ATOMIC] = SIM_WAIT_ATOMIC,
+                                                   [STALL_BARRIER] = SIM_WAIT_BARRIER};
+
 /* Goes to the next instruction that takes an issue slot, and to when its operands are there. False: the warp
  * is done. */
 static bool advance(struct machine *m, struct rwarp *w) {
@@ -219,7 +229,8 @@ static bool advance(struct machine *m, struct rwarp *w) {
             continue;
         }
         m->stalls[why] += t - w->issued;
-        w->time = t;
+        wait_at(m, s->op, wait_of[why], t - w->issued);
+        w->time = w->operands = t;
         return true;
     }
 }
@@ -284,6 +295,7 @@ static void release(struct machine *m, u32 slot) {
         w->parked = false;
         double go = off(m, TERM_BIT(LATENCY)) ? t : t + (m->in->schedule ? played_barrier_latency : barrier_latency);
         m->stalls[STALL_BARRIER] += go - w->issued;
+        wait_at(m, step_at(w, w->step - 1)->op, SIM_WAIT_BARRIER, go - w->issued);
         w->issued = go;
     }
 }
@@ -305,6 +317,17 @@ static void check_barrier(struct machine *m, u32 slot, u32 limit) {
 
 /* ---- one instruction ---- */
 
+/* Of an instruction whose operands were there: until its unit took it, until the scheduler did, until it was issued at `t`. What
+ * machine code waits for longer than that is a result of known latency. */
+static void spent(struct machine *m, const struct rwarp *w, const struct step *s, double t) {
+    bool arithmetic = s->unit != UNIT_LSU && s->kind == STEP_PLAIN;
+    wait_at(m, s->op, arithmetic ? SIM_WAIT_UNIT : SIM_WAIT_QUEUE, w->unit_free - w->operands);
+    wait_at(m, s->op, SIM_WAIT_SLOT, t - w->unit_free);
+    double latency = s->stall > s->count ? s->stall - s->count : 0;
+    wait_at(m, s->op, SIM_WAIT_ARITHMETIC, latency);
+    wait_at(m, s->op, SIM_WAIT_ISSUING, w->issued - t - latency);
+}
+
 static void issue(struct machine *m, u32 limit) {
     u32 n = m->heap[0];
     struct rwarp *w = &m->warps[n];
@@ -312,7 +335,7 @@ static void issue(struct machine *m, u32 limit) {
     if (!w->ticket) {
         double at = w->time;
         w->time = hold_back(m, w, at);
-        w->time = reserve_unit(m, w, s);
+        w->time = w->unit_free = reserve_unit(m, w, s);
         w->ticket = true;
         if (w->time > at) { /* the scheduler is free for others until the unit is */
             heap_down(m);
@@ -329,6 +352,7 @@ static void issue(struct machine *m, u32 limit) {
                 STALL_ARITHMETIC);
     if (s->read) w->ready[s->read - 1] = max2(w->ready[s->read - 1], t + read_cycles);
     w->issued = spill(m, w, t + (s->stall ? s->stall : s->count));
+    spent(m, w, s, t);
     w->step++;
     u32 slot = w->slot;
     if (s->kind == STEP_BARRIER && !off(m, TERM_BIT(BARRIERS))) {

@@ -55,6 +55,7 @@ void time_machine_open(struct machine *m, const struct replay_input *in) {
         m->warps[i].why = xcalloc(registers, 1);
         m->warps[i].event = xcalloc(in->regions->most_steps + 1, sizeof *m->warps[i].event);
     }
+    m->waits = xcalloc(in->regions->module->nops + 1ul, sizeof *m->waits); /* the last: of no op */
     m->debt = xcalloc(2ul * in->traffic->nbuffers + 2, sizeof *m->debt);
     m->done = xcalloc(in->blocks + 1ul, sizeof *m->done);
     open_rates(m);
@@ -67,7 +68,7 @@ void time_machine_close(struct machine *m) {
         free(m->warps[i].ready), free(m->warps[i].why), free(m->warps[i].event), free(m->warps[i].chunk.list),
             free(m->warps[i].chunk.events);
     for (u32 i = 0; i < m->in->resident; i++) time_touched_free(&m->blocks[i].touched);
-    free(m->warps), free(m->blocks), free(m->heap), free(m->debt), free(m->done), free(m->targets);
+    free(m->warps), free(m->blocks), free(m->heap), free(m->debt), free(m->done), free(m->targets), free(m->waits);
     time_cache_close(&m->l1_lines), time_cache_close(&m->l2_lines);
 }
 
@@ -107,4 +108,5 @@ void time_machine_results(struct machine *m, struct replay_result *out) {
     out->simulated = m->ndone;
     for (u32 i = 0; i < m->in->norder; i++) out->truncated |= m->in->trace->blocks[m->in->order[i]].truncated;
     out->cycles = extrapolate(m);
+    out->waits = m->waits, m->waits = NULL;
 }

@@ -246,9 +246,9 @@ static double access_shared(struct machine *m, u64 h, double t, const struct mem
     return ready;
 }
 
-/* Shared memory of another block of the cluster: through the network between SMs. Latency and rate as measured on an H800
- * (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499): 180 cycles; 3.27 TB/s
- * over 114 SMs at 1.755 GHz, 16 bytes a clock and SM, for clusters of two. Larger ones get less there; that is left out. */
+/* Shared memory of another block of the cluster: through the network between SMs. Estimates, after an H800's
+ * (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499; not compared with its
+ * tables again): 180 cycles; some 3.3 TB/s over all SMs, 16 bytes a clock and SM, for clusters of two. */
 static const double cluster_latency = 180, cluster_cycles = 2 /* of a sector */;
 
 static double access_cluster(struct machine *m, u64 h, double t, u8 *why) {

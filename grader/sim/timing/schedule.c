@@ -133,6 +133,7 @@ static void place_all(struct schedule *s) {
         functions += i && c->flags & SASS_FUNCTION;
         u32 op = c->line ? op_of_line(table, n, c->line) : UINT32_MAX;
         s->places[i].segment = op == UINT32_MAX ? UINT32_MAX : segment_of(m, op);
+        if (op != UINT32_MAX) s->steps[i].op = op;
         s->places[i].cluster = c->flags & SASS_OWN ? NO_CLUSTER : s->loops[i] ? s->loops[i] - 1 : s->nloops + functions;
     }
     s->nclusters = s->nloops + functions + 1;
@@ -372,7 +373,7 @@ static const u8 units[SASS_UNITS] = {
 enum { slow_latency = 25, constant_latency = 30 };
 
 static void make_step(const struct schedule *s, const struct sass_insn *c, struct step *to) {
-    *to = (struct step){.unit = units[c->unit], .count = 1, .stall = c->stall ? c->stall : 1};
+    *to = (struct step){.op = s->m->nops, .unit = units[c->unit], .count = 1, .stall = c->stall ? c->stall : 1};
     bool constant = c->space == SASS_CONST;
     if (constant) to->unit = UNIT_CTRL;
     to->latency = constant               ? constant_latency
@@ -405,6 +406,7 @@ static void make_tables(struct schedule *s) {
     s->home = xcalloc(m->nops + 1ul, sizeof *s->home);
     memset(s->cluster_of, 0xff, m->nsegments * sizeof *s->cluster_of);
     for (u32 i = 0; i < s->n; i++) make_step(s, &s->code[i], &s->steps[i]);
+    s->barrier = (struct step){.op = m->nops, .kind = STEP_BARRIER, .unit = UNIT_CTRL, .count = 1, .stall = 1};
 }
 
 /* What the streams ask for is what the machine code does: all but a few accesses have an instruction. */

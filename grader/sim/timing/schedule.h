@@ -39,6 +39,7 @@ struct schedule {
     const struct sass_insn *code;
     u32 n, frame;                  /* frame: of local memory, as far as what was played reaches */
     struct step *steps;            /* [n] */
+    struct step barrier;           /* one that no machine instruction was found for */
     struct place *places;          /* [n] */
     u32 *loops, nloops;            /* [n]: the innermost loop, from 1; 0 = none */
     u32 *loop_length;              /* [nloops + 1] */

@@ -100,11 +100,10 @@ static void issue_block(struct schedule *s, struct chunk *c, const struct stretc
 
 /* Barriers that stand elsewhere in machine code than ptxas says. */
 static void issue_barriers(struct schedule *s, struct chunk *c) {
-    static const struct step barrier = {.kind = STEP_BARRIER, .unit = UNIT_CTRL, .count = 1, .stall = 1};
     for (u32 i = 0; i < s->ntaken; i++) {
         u32 segment = s->taken[i], last = s->m->segments[segment].last;
         if (s->m->ops[last].kind != OP_BAR || s->home[last].n) continue;
-        for (u32 k = 0; k < s->count[segment]; k++) push(c, &barrier, 0);
+        for (u32 k = 0; k < s->count[segment]; k++) push(c, &s->barrier, 0);
     }
 }
 

@@ -3,11 +3,20 @@
 #include "grader/sim/device.h"
 #include "grader/sim/sim.h"
 
+/* What a launch's time goes to: the resources of an SM, how long each is busy; the reasons for which warps wait, each with its part
+ * of the time; the launch itself. They overlap. In seconds. */
+enum { TIME_PART_LAUNCH, TIME_PARTS = 24 };
+const char *time_part_name(unsigned i); /* NULL: none of that number */
+bool time_part_is_wait(unsigned i);     /* a reason to wait, else a resource or the launch */
+/* What limits, the nearest first, from parts that belong to so many seconds. */
+void time_rank(const double parts[TIME_PARTS], double seconds, const char *bound_by[3], double share[3]);
+
 struct time_estimate {
     double seconds;          /* modelled */
     double low, high;        /* an honest interval around it */
     const char *bound_by[3]; /* what limits, the nearest first */
     double share[3];         /* how near each is to being all that limits, 0..1 */
+    double parts[TIME_PARTS];
     double dram_bytes;       /* moved, modelled; 0 = not known */
     double l1_hits, l2_hits; /* rates by sector, 0..1 */
     const char *note;        /* what widens the interval, or "" */
@@ -45,6 +54,7 @@ enum time_term {
 struct time_options {
     unsigned without;                /* TERM_BIT of terms to leave out */
     bool warm;                       /* L2 holds what fits of the data: a launch repeated in a loop */
+    double warm_bytes;               /* else, that launches before have moved between DRAM and L2 */
     bool whole;                      /* execute every block, so that memory is as the launch leaves it; else a sample */
     uint64_t most_warp_instructions; /* of a sample; 0 = 4 million */
 };

@@ -164,14 +164,23 @@ static void set_sharing(struct traffic *t, const struct touched *sets, const str
 
 /* Reads push out what the flush wrote, too: a third of what comes in, until 0.44 of L2 is written back; as much as the launch
  * writes itself has been counted. Measured on an H100: reads of 8 to 512 MiB (docs/time-model.md, DRAM). */
-static void set_evicted(struct traffic *t, const double moved[2], double l2) {
+static void set_evicted(struct traffic *t, const double moved[2], double l2, double cold) {
     double out = (moved[READ] + moved[WRITE]) / 3, most = 0.44 * l2;
-    out = (out < most ? out : most) - moved[WRITE];
+    out = cold * ((out < most ? out : most) - moved[WRITE]);
     t->evicted = out > 0 && moved[READ] > 0 ? out / moved[READ] : 0;
     t->dram_bytes += out > 0 ? 32 * out : 0;
 }
 
-static void set_dram(struct traffic *t, const struct placement *p, const struct gpu_device *d, bool warm) {
+/* The part of `whole` sectors that L2 can hold already. What launches before moved is taken for the same data, if there was as
+ * much: to move other data costs as much time as it would save. */
+static double held(const struct time_options *o, double whole, double l2) {
+    if (whole > l2 || whole <= 0) return 0;
+    double part = o->warm_bytes / 32 / whole;
+    return o->warm || part > 1 ? 1 : part;
+}
+
+static void set_dram(struct traffic *t, const struct placement *p, const struct gpu_device *d,
+                     const struct time_options *o) {
     double l2 = useful_l2 * (double)d->l2_bytes / 32, wave = 0, whole = 0, blocks = (double)p->nblocks,
            resident = p->resident, moved[2] = {0};
     for (u32 i = 0; i < t->nbuffers; i++) {
@@ -185,8 +194,7 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
     t->wave_sectors = wave;
     /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there already need not come. A cold L2
      * is full of what was written before (the fill that flushes it): whatever is written pushes as much out. */
-    bool fits = warm && whole <= l2;
-    double spill = fits ? 0.5 * whole / l2 : 1, miss = fits ? 0 : 1;
+    double warm = held(o, whole, l2), miss = 1 - warm, spill = miss + warm * 0.5 * whole / l2;
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
@@ -200,11 +208,11 @@ static void set_dram(struct traffic *t, const struct placement *p, const struct 
             t->dram_bytes += 32 * sectors;
         }
     }
-    if (!warm) set_evicted(t, moved, l2 / useful_l2);
+    if (warm < 1) set_evicted(t, moved, l2 / useful_l2, 1 - warm);
 }
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
-                       const struct gpu_device *d, bool warm) {
+                       const struct gpu_device *d, const struct time_options *o) {
     *t = (struct traffic){0};
     list_buffers(t, &s->memory);
     struct touched *sets = xcalloc(trace->nblocks + 1, sizeof *sets);
@@ -218,7 +226,7 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
     for (u32 b = 0; b < t->nbuffers && ran; b++)
         for (u32 v = 0; v < 2; v++) t->buffer[b].per_block[v] = sectors[2 * b + v] / ran;
     set_sharing(t, sets, trace, base, p);
-    set_dram(t, p, d, warm);
+    set_dram(t, p, d, o);
     for (u32 i = 0; i < trace->nblocks; i++) time_touched_free(&sets[i]);
     free(sets), free(sectors);
 }

@@ -4,7 +4,8 @@
  * several runs; so does the same computation in plain C (plain.c). Results are compared, so that a fast wrong run is no
  * record. Columns: lane instructions of the launch (PTX level), lane instructions a second with and without the
  * sanitizer, milliseconds with the sanitizer and of plain C, and how many times plain C's time the two simulated runs
- * take. */
+ * take; then processor time of all threads, with the sanitizer and without, and its ratio: what else runs on the machine
+ * changes these least. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -160,11 +161,21 @@ static void open_device(struct device *d, const struct bench *b, const char *fol
     }
 }
 
-/* Seconds of the best run; the counters of the last. */
-static double run_simulated(struct device *d, const struct bench *b, void *const *host, bool sanitize,
-                            uint64_t *lane_insns) {
+struct seconds {
+    double wall, cpu; /* of the best run; of the one that took least of the processors, all threads together */
+};
+
+static double cpu_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The counters are those of the last run. */
+static struct seconds run_simulated(struct device *d, const struct bench *b, void *const *host, bool sanitize,
+                                    uint64_t *lane_insns) {
     uint64_t address[MOST_BUFFERS], params[MOST_BUFFERS + 1];
-    double best = INFINITY;
+    struct seconds best = {INFINITY, INFINITY};
     unsigned result = b->nbuffers - 1;
     for (unsigned i = 0; i < b->nbuffers; i++) {
         params[i] = address[i] = sim_alloc(d->sim, b->bytes[i], "buffer");
@@ -180,10 +191,10 @@ static double run_simulated(struct device *d, const struct bench *b, void *const
     for (int i = 0; i < BEST_OF; i++) {
         struct sim_result r;
         if (b->adds_up) sim_fill(d->sim, address[result], 0, b->bytes[result]);
-        double start = clock_seconds();
+        double start = clock_seconds(), used = cpu_seconds();
         sim_launch(d->sim, &l, &r);
-        double seconds = clock_seconds() - start;
-        if (seconds < best) best = seconds;
+        best.wall = fmin(best.wall, clock_seconds() - start);
+        best.cpu = fmin(best.cpu, cpu_seconds() - used);
         if (r.nreports) fprintf(stderr, "bench: %s: %s\n", b->name, r.reports[0].text), exit(1);
         *lane_insns = r.counters.thread_inst_executed;
         sim_result_free(&r);
@@ -236,11 +247,12 @@ static bool run_bench(const struct bench *b, const char *folder) {
         memcpy(plain[i], host[i], b->bytes[i]);
     }
     open_device(&d, b, folder);
-    double on = run_simulated(&d, b, host, true, &lanes), off = run_simulated(&d, b, host, false, &lanes),
-           c = run_plain(b, plain);
+    struct seconds on = run_simulated(&d, b, host, true, &lanes), off = run_simulated(&d, b, host, false, &lanes);
+    double c = run_plain(b, plain);
     bool same = agree(b, host[b->nbuffers - 1], plain[b->nbuffers - 1]);
-    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x%s\n", b->name, (double)lanes * 1e-6,
-           (double)lanes / on * 1e-9, (double)lanes / off * 1e-9, on * 1e3, c * 1e3, on / c, off / c,
+    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x %8.2f ms %8.2f ms %6.2f x%s\n", b->name,
+           (double)lanes * 1e-6, (double)lanes / on.wall * 1e-9, (double)lanes / off.wall * 1e-9, on.wall * 1e3,
+           c * 1e3, on.wall / c, off.wall / c, on.cpu * 1e3, off.cpu * 1e3, on.cpu / off.cpu,
            same ? "" : "   WRONG RESULT");
     sim_close(d.sim);
     buf_free(&d.ptx);
@@ -263,8 +275,8 @@ int main(int argc, char **argv) {
     printf("%ld cores; lane instructions a second with counters, and with and without the sanitizer; ratio to plain C, "
            "one thread, -O2\n",
            sysconf(_SC_NPROCESSORS_ONLN));
-    printf("%-18s %10s %12s %12s %12s %11s %9s %8s\n", "kernel", "lane insns", "sanitizer", "without", "sanitizer",
-           "plain C", "ratio", "without");
+    printf("%-18s %10s %12s %12s %12s %11s %9s %8s %11s %11s %8s\n", "kernel", "lane insns", "sanitizer", "without",
+           "sanitizer", "plain C", "ratio", "without", "cpu, with", "without", "ratio");
     strcat(folder, "-ptx");
     for (unsigned i = 0; i < BENCHES; i++)
         if (is_wanted(&benches[i], argc, argv)) ok &= run_bench(&benches[i], folder);

@@ -10,6 +10,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <cuda_pipeline.h>
 
 using byte = unsigned char;
 

@@ -133,31 +133,50 @@ def check(names, write):
         print(f"| `{counter}` | {len(has)} | {equal} | {len(has) - equal - sum(r[3] == counter for r in unlisted)} |")
     print(f"\n{len({r[:2] for r in rows})} launches were compared.")
     for r in unlisted:
-        print(f"{r[0]}, launch {r[1]} ({r[2]}): {r[3]} is {r[4]}, ncu {r[5]}, and differs-{'h100'}.tsv does not have it")
+        print(f"{r[0]}, launch {r[1]} ({r[2]}): {r[3]} is {r[4]}, ncu {r[5]}, and {os.path.basename(DIFFERS)} does not have it")
     return 1 if unlisted else 0
 
-def measure(names):
-    """ncu's CSV: a line for each launch and metric."""
-    metrics = sorted({m for part in COUNTERS.values() for m in part})
-    with open(FIGURES, "w") as f:
+def build_all(names):
+    """For the GPU that is there, as many at a time as there are cores. {name: program}"""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(names, pool.map(lambda n: build(n, ["nvcc", "-arch=native"], "-gpu"), names)))
+
+def profiled(name, said):
+    """Rows of the figures, of ncu's CSV: there, a line is a launch and a metric."""
+    launches = {}
+    for row in csv.DictReader(said[said.index('"ID"'):].splitlines()):
+        launch = launches.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
+        launch[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
+    return ["\t".join([name, l["kernel"]] + [str(sum(l[m] for m in ms)) for ms in COUNTERS.values()]) for _, l in sorted(launches.items())]
+
+def renew(rows, path=FIGURES):
+    """The file with the new rows of each program that has some, and the old ones of all others."""
+    kept = {}
+    if os.path.exists(path):
+        for line in open(path).read().splitlines()[1:]: kept.setdefault(line.split("\t")[0], []).append(line)
+    kept.update(rows)
+    with open(path, "w") as f:
         f.write("\t".join(["program", "kernel"] + list(COUNTERS)) + "\n")
-        for name in names:
-            program = build(name, ["nvcc", "-arch=native"], "-gpu")
-            out = subprocess.run(["ncu", "--csv", "--print-kernel-base", "mangled", "--clock-control", "none", "--metrics", ",".join(metrics),
-                                  program], capture_output=True, text=True, check=True).stdout
-            launches = {}
-            for row in csv.DictReader(out[out.index('"ID"'):].splitlines()):
-                launch = launches.setdefault(int(row["ID"]), {"kernel": row["Kernel Name"]})
-                launch[row["Metric Name"]] = int(float(row["Metric Value"].replace(",", "")))
-            for _, l in sorted(launches.items()):
-                f.write("\t".join([name, l["kernel"]] + [str(sum(l[m] for m in ms)) for ms in COUNTERS.values()]) + "\n")
+        f.writelines(line + "\n" for name in kept for line in kept[name])
+
+def measure(names):
+    """One program at a time: ncu has the GPU for itself. What fails keeps its old figures, and is said."""
+    metrics, bad = sorted({m for part in COUNTERS.values() for m in part}), 0
+    for name, program in build_all(names).items():
+        ncu = ["ncu", "--csv", "--print-kernel-base", "mangled", "--clock-control", "none", "--metrics", ",".join(metrics), program]
+        run = subprocess.run(ncu, capture_output=True, text=True)
+        if run.returncode or '"ID"' not in run.stdout:
+            print(f"{name}: ncu ends with {run.returncode}: {(run.stderr or run.stdout).strip()[-500:]}")
+            bad = 1
+        else: renew({name: profiled(name, run.stdout)})
+    return bad
 
 def sanitize(names):
     def one(job):
         out = subprocess.run(["compute-sanitizer", "--tool", job[1], f"{BUILT}/{job[0]}-gpu"], capture_output=True, text=True).stdout
         return [l for l in out.splitlines() if "SUMMARY" in l and "SUMMARY: 0 " not in l] + ([] if "SUMMARY" in out else ["nothing was checked"])
     names = [n for n in names if not n.startswith("micro")]
-    for name in names: build(name, ["nvcc", "-arch=native"], "-gpu")
+    build_all(names)
     jobs = [(n, t) for n in names for t in ("memcheck", "racecheck", "initcheck", "synccheck")]
     with concurrent.futures.ThreadPoolExecutor(14) as pool:
         bad = [(j, said) for j, said in zip(jobs, pool.map(one, jobs)) if said]

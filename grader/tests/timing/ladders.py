@@ -2,6 +2,8 @@
 
     python3 grader/tests/timing/ladders.py transpose alias_trap    (re)writes the tables of these exercises
     python3 grader/tests/timing/ladders.py --check                 says which tables are more than 3 % off; status 1
+    python3 grader/tests/timing/ladders.py --measured              renews the rows of GPUs alone, which takes no time; rows of the model
+                                                                   stay where the steps are the same, the others are dropped
 
 Run from the top of the tree, after `make`. A table follows the line that begins "Times, modelled"; where a ladder has
 none and its exercise is named, it is put behind the table of counters. Without names: all ladders that have one.
@@ -50,11 +52,33 @@ def digits(us):
     return text if us < 10000 else f"{text[:-3]} {text[-3:]}"
 
 
-def measure(ladder):
-    """Steps in order, the answer last; {device: [µs]}; the size."""
+def versions(ladder):
+    """The exercise's name, its files in the order of the steps, the answer last, and their titles."""
     folder, name = os.path.dirname(ladder), os.path.basename(ladder)[: -len("-ladder.md")]
     files = sorted(glob.glob(f"{folder}/{name}-[0-9]-*.cu")) + [f"{folder}/{name}.cu"]
-    steps = [os.path.basename(f)[len(name) + 1 : -3] for f in files[:-1]] + ["answer"]
+    return folder, name, files, [os.path.basename(f)[len(name) + 1 : -3] for f in files[:-1]] + ["answer"]
+
+
+def timed_size(folder, name):
+    """As `grader run` prints it: the numbers of .timed."""
+    with open(f"chapters/{os.path.basename(folder)}/{name}_test.c") as f:
+        numbers = re.search(r"\.timed = \{\{([^}]*)\}", f.read()).group(1).split(",")
+    factors = [[int(x) for x in n.split("<<")] for n in numbers]
+    return " x ".join(str(f[0] << f[1] if len(f) > 1 else f[0]) for f in factors)
+
+
+def renew_measured(ladder, old):
+    """The table with new rows of GPUs; of the model, rows that have the same steps and size."""
+    folder, name, _, steps = versions(ladder)
+    size, head = timed_size(folder, name), f"| device | {' | '.join(steps)} |"
+    new = table(name, folder, steps, measured(f"{os.path.basename(folder)}/{name}", steps), size)
+    same = len(old) > 2 and old[0].startswith(f"{START}{size} ") and old[2] == head
+    return new + [line for line in old[4:] if ", measured |" not in line] if same else new
+
+
+def measure(ladder):
+    """Steps in order, the answer last; {device: [µs]}; the size."""
+    folder, name, files, steps = versions(ladder)
     exercise = f"{os.path.basename(folder)}/{name}"
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         rows = {d: [pool.submit(run, exercise, f, d) for f in files] for d in DEVICES}
@@ -90,7 +114,7 @@ def off(old, new):
 
 
 def main(arguments):
-    check, names = "--check" in arguments, [a for a in arguments if a != "--check"]
+    check, names = "--check" in arguments, [a for a in arguments if not a.startswith("--")]
     bad = 0
     for ladder in sorted(glob.glob("solutions/*/*-ladder.md")):
         text = open(ladder).read()
@@ -99,7 +123,7 @@ def main(arguments):
             continue
         lines = text.split("\n")
         first, end = place(lines)
-        new = table(*measure(ladder))
+        new = renew_measured(ladder, lines[first:end]) if "--measured" in arguments else table(*measure(ladder))
         if check and off(lines[first:end], new):
             bad += 1
             print(f"{ladder}: its table of times is not what the model says now; python3 {sys.argv[0]} {name}")

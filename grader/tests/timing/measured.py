@@ -3,12 +3,13 @@
 
 Every version of every exercise is modelled anew, for DEVICE (h100); what the report itself says of the model is what the model
 was at that time, and stands beside it as "before". The model is fitted on fit.py's launches, not on these; but for two constants
-(docs/time-model.md says which), which were lowered after a look at these times. Whether machine code or PTX is modelled follows from
-whether build/nvdisasm is there.
+(docs/time-model.md says which), which were lowered after a look at these times. Times are modelled from PTX, as in
+grading; with --machine-code from what ptxas makes (build/nvdisasm).
 --json FILE keeps the modelled times; --rows prints every version."""
 import concurrent.futures, glob, json, os, subprocess, sys
 
 GRADER = "build/grader"
+WAY = ["--machine-code"] if "--machine-code" in sys.argv else []
 
 def source(exercise, version):
     chapter, name = exercise.split("/")
@@ -17,7 +18,7 @@ def source(exercise, version):
 def model(job):
     exercise, version, device = job
     out = subprocess.run([GRADER, "run", exercise, "--file", source(exercise, version), "--device", f"sim:{device}",
-                          "--seed", "measured", "--threads", "1", "--format", "json"], capture_output=True, text=True)
+                          "--seed", "measured", "--threads", "1", "--format", "json"] + WAY, capture_output=True, text=True)
     try:
         speed = json.loads(out.stdout)["exercises"][0]["speed"]
         return speed["student_us"], speed["interval_us"], ""

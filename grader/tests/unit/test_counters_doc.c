@@ -1,10 +1,11 @@
 /* test_counters_doc.c — docs/counters.md has an entry for each counter, with the profiler's name or the statement that
- * there is none, and for nothing else; and a row for each metric. */
+ * there is none, and for nothing else; and a row for each metric. And limits name what hardware can count. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
 #include "grader/tests/unit/unit.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,59 @@ START_TEST(test_nothing_else) {
 }
 END_TEST
 
+/* ---- limits ---- */
+
+/* Nsight has no name for these, and limits use them all the same. */
+static const char *const excused[] = {
+    "shared_atomic_operations", /* how often memory is updated; requests, which Nsight has, do not tell lanes that add one by one */
+    "const_replays",        /* the limit is 0, and Nsight shows it as time only */
+    "barriers", "shuffles", /* instructions of one kind, which Nsight counts in the source view */
+};
+
+static bool is_excused(const char *name) {
+    for (unsigned i = 0; i < sizeof excused / sizeof *excused; i++)
+        if (!strcmp(name, excused[i])) return true;
+    return false;
+}
+
+/* The counter is asked for at `where`. Other names are metrics, sums of counters. */
+static void check_limit(const char *name, const char *where) {
+    char heading[128];
+    snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", name);
+    const char *entry = strstr(buf_str(&doc), heading);
+    bool none = entry && !strncmp(entry + strlen(heading), "none", 4);
+    ck_assert_msg(!none || is_excused(name), "%s limits %s, which Nsight does not count on a GPU", where, name);
+}
+
+static unsigned check_limits(const char *path) {
+    static const char *const calls[] = {"ex_at_most(\"", "ex_at_most_per(\"", "ex_at_least(\"", "ex_at_least_per(\""};
+    struct buf text = {0};
+    struct err e = {0};
+    unsigned n = 0;
+    char name[64];
+    ck_assert_msg(file_read(path, 1 << 20, &text, &e), "%s", e.text);
+    for (unsigned c = 0; c < 4; c++)
+        for (const char *at = buf_str(&text); (at = strstr(at, calls[c])); n++) {
+            at += strlen(calls[c]);
+            if (sscanf(at, "%63[a-z0-9_]", name) == 1) check_limit(name, path);
+        }
+    buf_free(&text);
+    return n;
+}
+
+START_TEST(test_limits_can_be_measured) {
+    static const char *const where[] = {"chapters/*/*_test.c", "common/exercise_*.h"};
+    unsigned n = 0;
+    for (unsigned w = 0; w < 2; w++) {
+        glob_t files;
+        ck_assert_int_eq(glob(where[w], 0, NULL, &files), 0);
+        for (size_t i = 0; i < files.gl_pathc; i++) n += check_limits(files.gl_pathv[i]);
+        globfree(&files);
+    }
+    ck_assert_uint_gt(n, 50);
+}
+END_TEST
+
 UNIT_SUITE(counters_doc) {
     Suite *suite = suite_create("counters_doc");
     TCase *tc = tcase_create("docs/counters.md");
@@ -57,6 +111,7 @@ UNIT_SUITE(counters_doc) {
     tcase_add_loop_test(tc, test_entry, 0, KEYS);
     tcase_add_loop_test(tc, test_metric, 0, METRICS);
     tcase_add_test(tc, test_nothing_else);
+    tcase_add_test(tc, test_limits_can_be_measured);
     suite_add_tcase(suite, tc);
     return suite;
 }

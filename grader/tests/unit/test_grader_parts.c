@@ -148,7 +148,7 @@ static struct result example(void) {
                        .file = "none.cu",
                        .message = ""};
     r.cases = arena_array(&r.arena, struct case_result, 1);
-    r.cases[r.ncases++] = (struct case_result){"correctness", "1 x 2", V_AC, ""};
+    r.cases[r.ncases++] = (struct case_result){.group = "correctness", .name = "1 x 2", .message = ""};
     r.technique = arena_array(&r.arena, struct technique_result, 1);
     r.technique[r.ntechnique++] = (struct technique_result){.name = "check",
                                                             .metric = "sectors_load",
@@ -161,7 +161,10 @@ static struct result example(void) {
     r.missing = arena_array(&r.arena, struct missing, 1);
     r.missing[r.nmissing++] = (struct missing){37.5, "goal", "a goal is not reached: check"};
     r.lines = arena_array(&r.arena, struct line_result, 1);
-    r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}};
+    r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}, {1e-6, 2e-6}};
+    r.times = arena_array(&r.arena, struct kernel_time, 1);
+    r.times[r.ntimes++] =
+        (struct kernel_time){.name = "k", .limit = "registers", .bound_by = "DRAM", .launches = 3, .us = 2};
     r.speed = (struct speed_result){.valid = true,
                                     .kind = "modelled",
                                     .student_us = 2,
@@ -190,6 +193,8 @@ START_TEST(packing) {
     ck_assert_ptr_null(back.technique[0].unit);
     ck_assert_str_eq(back.missing[0].why, "a goal is not reached: check");
     ck_assert_str_eq(buf_str(&back.log), "hello");
+    ck_assert_str_eq(back.times[0].limit, "registers");
+    ck_assert_double_eq(back.lines[0].waits[1], 2e-6);
     result_pack(&back, &again);
     ck_assert_uint_eq(b.size, again.size);
     ck_assert_mem_eq(b.data, again.data, b.size);
@@ -219,8 +224,11 @@ START_TEST(json_keys) {
     json_t *o = report_json(list, 1, device_find("h200"), "7");
     keys(o, "schema device seed jail exercises ");
     json_t *ex = json_array_get(json_object_get(o, "exercises"), 0);
-    keys(ex, "id verdict score max_score started waived missing cases technique speed counters log ");
+    keys(ex, "id verdict score max_score started waived missing points_and_time kernels cases technique speed counters "
+             "log ");
     keys(json_array_get(json_object_get(ex, "missing"), 0), "points group why ");
+    keys(json_array_get(json_object_get(ex, "kernels"), 0),
+         "name launches modelled_us bound_by occupancy occupancy_limit registers shared_bytes ");
     keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0),
          "name metric value limit file line passed kind naive way ");

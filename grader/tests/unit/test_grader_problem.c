@@ -206,6 +206,31 @@ START_TEST(names_of_cases) {
 }
 END_TEST
 
+/* The random bits of a large output go when they were copied, and are the same when a message needs them. */
+static size_t five_million(const struct ex_case *c) {
+    (void)c;
+    return 5000000;
+}
+START_TEST(what_was_forgotten_is_drawn_again) {
+    static const struct ex_arg args[] = {{.name = "in", .role = EX_IN, .type = EX_F32, .count = five_million},
+                                         {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
+                                         {.name = "more", .role = EX_OUT, .type = EX_F32, .count = five_million}};
+    static const struct exercise large = {.name = "large", .args = args, .nargs = 3};
+    struct problem p;
+    struct err e = {0};
+    struct ex_rng r = seeded(7);
+    ck_assert(problem_open(&p, &large, &two_by_three, &e));
+    problem_draw_buffers(&p, &r, true);
+    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].after, p.op[i].before, p.op[i].bytes);
+    problem_forget(&p);
+    ck_assert(!p.op[0].forgotten && p.op[1].forgotten && p.op[2].forgotten);
+    ck_assert(memcmp(p.op[2].after, p.op[2].before, p.op[2].bytes) != 0);
+    for (unsigned i = 0; i < 3; i++)
+        problem_recall(&p, i), ck_assert(!memcmp(p.op[i].after, p.op[i].before, p.op[i].bytes));
+    problem_close(&p);
+}
+END_TEST
+
 UNIT_SUITE(grader_problem) {
     Suite *s = suite_create("grader_problem");
     TCase *t = tcase_create("problem");
@@ -220,6 +245,7 @@ UNIT_SUITE(grader_problem) {
     tcase_add_test(t, empty_problem);
     tcase_add_test(t, alias_points_into_its_owner);
     tcase_add_test(t, names_of_cases);
+    tcase_add_test(t, what_was_forgotten_is_drawn_again);
     suite_add_tcase(s, t);
     return s;
 }

@@ -71,6 +71,9 @@ static const struct submission {
     {"extern \"C\" void helper(); " ENTRY("helper();"), V_CE, "helper"},
     {KERNEL("if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH), V_RTE, "0 bytes past the end of `in`"},
     {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
+    {KERNEL("__shared__ int s[8][32]; int t = threadIdx.x; s[t / 32][t % 32] = i < n ? in[i] : 0; if (i < n) out[i] = "
+            "s[(t / 32 + 1) % 8][t % 32];") ENTRY(LAUNCH),
+     V_RTE, "writes `s[1][0]` in shared memory, which thread (0,0,0) read in line 1, with no barrier between"},
     {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
     {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "

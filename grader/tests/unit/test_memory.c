@@ -123,6 +123,43 @@ START_TEST(test_written) {
 }
 END_TEST
 
+static unsigned long resident_kb(void) {
+    unsigned long anonymous = 0;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, f)) sscanf(line, "RssAnon: %lu", &anonymous);
+    fclose(f);
+    return anonymous;
+}
+
+/* A shadow of ones costs next to nothing, and is a shadow like any other: to its first and last byte, and when parts of it change. */
+START_TEST(test_written_ones) {
+    struct memory large;
+    struct err e = {0};
+    const uint64_t bytes = (96 << 20) + 123;
+    memory_prepare();
+    ck_assert(memory_open(&large, 1ull << 30, &e));
+    uint64_t before = memory_alloc(&large, 100, "before"), a = memory_alloc(&large, bytes, "a"),
+             b = memory_alloc(&large, 100, "b");
+    unsigned long base = resident_kb();
+    memory_mark(&large, a + 7, bytes - 7, true);
+    ck_assert_uint_lt(resident_kb(), base + (8 << 10));
+    ck_assert(!memory_is_written(&large, a + 6, 1) && memory_is_written(&large, a + 7, bytes - 7));
+    ck_assert(!memory_is_written(&large, before, 1) && !memory_is_written(&large, before + 99, 1) &&
+              !memory_is_written(&large, b, 1));
+    memory_mark(&large, a + (20 << 20) + 5, (9 << 20) + 1, false);
+    ck_assert(memory_is_written(&large, a + (20 << 20), 5) && !memory_is_written(&large, a + (20 << 20) + 5, 1));
+    ck_assert(!memory_is_written(&large, a + (29 << 20) + 5, 1) && memory_is_written(&large, a + (29 << 20) + 6, 1000));
+    memory_mark(&large, a + (24 << 20), 100, true);
+    ck_assert(memory_is_written(&large, a + (24 << 20), 100) && !memory_is_written(&large, a + (24 << 20) + 100, 1));
+    ck_assert_int_eq(memory_free(&large, a), SIM_OK);
+    uint64_t again = memory_alloc(&large, 16 << 20, "again");
+    memory_mark(&large, again, 16 << 20, true);
+    ck_assert(memory_is_written(&large, again, 16 << 20)); /* what was changed above is in no other place */
+    memory_close(&large);
+}
+END_TEST
+
 /* A new allocation in an old place counts as unwritten up to its last byte, however large. */
 START_TEST(test_written_again) {
     struct memory small;
@@ -285,6 +322,7 @@ UNIT_SUITE(memory) {
     tcase_add_test(tc, test_free);
     tcase_add_test(tc, test_reuse);
     tcase_add_test(tc, test_written);
+    tcase_add_test(tc, test_written_ones);
     tcase_add_test(tc, test_written_again);
     tcase_add_test(tc, test_describe);
     tcase_add_test(kernels, test_kernel_bounds);

@@ -9,6 +9,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "common/grow.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
@@ -19,9 +20,9 @@
 #include <sys/stat.h>
 
 static const char folder[] = "grader/tests";
-enum { MAX_PROGRAMS = 200, MAX_TEXTS = 8 };
-static char *programs[MAX_PROGRAMS]; /* programs/NAME, torture/NAME */
-static int nprograms;
+enum { MAX_TEXTS = 8 };
+static char **programs; /* programs/NAME, torture/NAME */
+static unsigned nprograms, room;
 
 struct wanted {
     char nvcc[256], run[256], also[256], texts[MAX_TEXTS][256];
@@ -167,10 +168,11 @@ static void find_programs(const char *kind) {
     snprintf(path, sizeof path, "%s/%s", folder, kind);
     DIR *d = opendir(path);
     if (!d) die("%s: run the tests from the root of the repository", path);
-    for (struct dirent *entry; (entry = readdir(d)) && nprograms < MAX_PROGRAMS;) {
+    for (struct dirent *entry; (entry = readdir(d));) {
         char *dot = strrchr(entry->d_name, '.');
         if (!dot || strcmp(dot, ".cu")) continue;
         snprintf(path, sizeof path, "%s/%.*s", kind, (int)(dot - entry->d_name), entry->d_name);
+        GROW(programs, nprograms + 1, room, 64);
         programs[nprograms++] = xstrdup(path);
     }
     closedir(d);
@@ -181,10 +183,11 @@ UNIT_SUITE(programs) {
     TCase *tc = tcase_create("end to end");
     find_programs("programs");
     find_programs("torture");
-    qsort(programs, (size_t)nprograms, sizeof *programs, by_name);
+    qsort(programs, nprograms, sizeof *programs, by_name);
     tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, test_program, 0, nprograms);
-    tcase_add_loop_test(tc, test_threads, 0, nprograms);
+    tcase_set_tags(tc, "long");
+    tcase_add_loop_test(tc, test_program, 0, (int)nprograms);
+    tcase_add_loop_test(tc, test_threads, 0, (int)nprograms);
     suite_add_tcase(suite, tc);
     return suite;
 }

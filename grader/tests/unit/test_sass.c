@@ -186,6 +186,45 @@ START_TEST(code_that_does_not_store_what_was_stored_is_not_played) {
 }
 END_TEST
 
+/* One warp of all works 2000 rounds of 64 FMAs, 4 clocks each, and 12 for the rest of the loop. */
+START_TEST(one_heavy_block_is_played_beside_the_sample) {
+    struct spec s = {.blocks = 20000,
+                     .threads = 32,
+                     .n = 1,
+                     .whole = true,
+                     .before = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
+    unsigned line = SPEC_LINE + 2;
+    spec_label(&s, ".L_x_0");
+    for (unsigned i = 0; i < 64; i++) {
+        spec_add(&s, "fma.rn.f32 %%f1, %%f1, %%f90, %%f91;\n");
+        spec_code(&s, line++, "FFMA R0, R0, R2, R3", 4, 7, 0);
+    }
+    spec_code(&s, line, "IADD3 R8, R8, 0x1, RZ", 2, 7, 0);
+    spec_code(&s, line + 1, "ISETP.LT.AND P0, PT, R8, R9, PT", 5, 7, 0);
+    spec_code(&s, line + 2, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+    struct time_estimate t = spec_model_with(&s, 0, 2);
+    ck_assert(t.machine_code);
+    ck_about(t.seconds * device_find("h200")->clock_hz, 2000 * (64 * 4.0 + 12), 0.6);
+    ck_assert_str_eq(t.note, "some blocks do far more than those that were traced");
+    buf_free(&s.body), buf_free(&s.listing);
+}
+END_TEST
+
+/* 100 rounds of a barrier for one warp: 2.1 clocks to arrive, 2 until it goes on, 10 of code. */
+START_TEST(warps_wait_at_barriers_of_machine_code) {
+    struct spec s = {.blocks = SMS, .threads = 32, .n = 100};
+    spec_add(&s, "bar.sync 0;\n");
+    spec_label(&s, ".L_x_0");
+    spec_code(&s, SPEC_LINE, "BAR.SYNC.DEFER_BLOCKING 0x0", 5, 7, 0);
+    spec_code(&s, SPEC_LINE + 3, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+    ck_assert(spec_model(&s).machine_code);
+    double cycles = spec_cycles(&s);
+    s.n = 300;
+    ck_about(spec_cycles(&s) - cycles, 200 * (10 + 2.0), 0.2);
+    buf_free(&s.body), buf_free(&s.listing);
+}
+END_TEST
+
 UNIT_SUITE(sass) {
     Suite *s = suite_create("sass");
     TCase *listing = tcase_create("listing"), *model = tcase_create("model");
@@ -198,6 +237,8 @@ UNIT_SUITE(sass) {
     tcase_add_test(model, barriers_hold_back_what_waits_for_them);
     tcase_add_test(model, spilled_registers_cost_their_accesses);
     tcase_add_test(model, code_that_does_not_store_what_was_stored_is_not_played);
+    tcase_add_test(model, one_heavy_block_is_played_beside_the_sample);
+    tcase_add_test(model, warps_wait_at_barriers_of_machine_code);
     tcase_set_timeout(model, 60);
     suite_add_tcase(s, listing), suite_add_tcase(s, model);
     return s;

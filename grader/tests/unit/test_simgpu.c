@@ -1,5 +1,7 @@
 /* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options, the counters' JSON. */
 #include "grader/tests/unit/shell.h"
+#include "common/file.h"
+#include "grader/tests/unit/markup.h"
 #include "grader/tests/unit/unit.h"
 
 #include <jansson.h>
@@ -79,6 +81,22 @@ START_TEST(test_one_after_another) {
 }
 END_TEST
 
+/* A page that parses, asks nothing of anywhere, and shows both kernels, 64 threads of which store side by side. */
+START_TEST(test_page) {
+    char path[4300];
+    struct buf page = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/page.html", work);
+    ck_assert_int_eq(shell("%s/simgpu run --report %s %s/two >/dev/null", build, path, work), 0);
+    ck_assert(file_read(path, 1 << 22, &page, &e));
+    ck_assert_msg(!markup_fault(buf_str(&page), 0), "%s", markup_fault(buf_str(&page), 0));
+    ck_assert(strstr(buf_str(&page), "2 launches on NVIDIA H200"));
+    ck_assert(strstr(buf_str(&page), "store of 4 bytes: 4 sectors"));
+    ck_assert(strstr(buf_str(&page), "class=\"box\""));
+    buf_free(&page);
+}
+END_TEST
+
 static json_int_t counter(const json_t *o, const char *name) {
     return json_integer_value(json_object_get(json_object_get(o, "counters"), name));
 }
@@ -130,6 +148,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, test_foreign);
     tcase_add_test(tc, test_one_after_another);
     tcase_add_test(tc, test_json);
+    tcase_add_test(tc, test_page);
     tcase_add_test(tc, test_text);
     suite_add_tcase(suite, tc);
     return suite;

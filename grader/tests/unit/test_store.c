@@ -143,11 +143,24 @@ START_TEST(each_student_has_a_page) {
                               "--roster r.csv; grader feedback a.db pages",
                               "a.db"),
                      0);
-    ck_assert_int_eq(in_class("[ $(ls pages | wc -l) = 5 ] && grep -q '100.0 of 100 points' pages/ann.md && grep -q "
-                              "'This is not a zero' pages/odd.md",
-                              ""),
-                     0);
+    ck_assert_int_eq(
+        in_class("[ $(ls pages/*.md | wc -l) = 5 ] && grep -q '100.0 of 100 points' pages/ann.md && grep -q "
+                 "'This is not a zero' pages/odd.md",
+                 ""),
+        0);
     ck_assert_int_eq(in_class("head -1 pages/_b_*.md | grep -qF '# \\<b\\>\\`x\\`'", ""), 0);
+    ck_assert_int_eq(
+        in_class(
+            "grep -q '<h1>02-coalescing/transpose' pages/ann-transpose.html && grep -q 'href=\"ann-transpose.html\"' "
+            "pages/ann.html && grep -q 'which is not a zero' pages/odd.html",
+            ""),
+        0);
+    ck_assert_int_eq(in_class("! grep -q '<b>' pages/*.html && grep -q '<h1>&lt;b&gt;' pages/_b_*.html", ""), 0);
+    ck_assert_int_eq(in_class("! grep -L \"default-src 'none'; style-src 'sha256-\" pages/*.html | grep .", ""), 0);
+    ck_assert_int_eq(in_class("grader stats %s --format html --output s.html && grep -q '<rect class=\"yours\"' s.html "
+                              "&& ! grep -q '<script' s.html",
+                              "a.db"),
+                     0);
     ck_assert_int_eq(in_class("grader stats %s | grep -q '02-coalescing/transpose *CE *2 *0.0'", "a.db"), 0);
 }
 END_TEST

@@ -31,6 +31,7 @@ UNIT_SUITE(threads) {
     Suite *s = suite_create("threads");
     TCase *t = tcase_create("book");
     tcase_add_test(t, same_report);
+    tcase_set_tags(t, "long");
     tcase_set_timeout(t, 1200); /* a build of each file comes first where the cache is empty */
     suite_add_tcase(s, t);
     return s;

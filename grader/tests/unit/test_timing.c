@@ -429,6 +429,57 @@ START_TEST(test_base_follows_the_key) {
 }
 END_TEST
 
+/* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each. */
+START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
+    struct spec s = {.blocks = 20000,
+                     .threads = 32,
+                     .n = 1,
+                     .whole = true,
+                     .before = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
+    for (unsigned i = 0; i < 64; i++) spec_add(&s, "fma.rn.f32 %%f1, %%f1, %%f90, %%f91;\n");
+    struct time_estimate t = spec_model_with(&s, 0, 2);
+    double cycles = t.seconds * device_find("h200")->clock_hz;
+    ck_about(cycles, 2000 * 64 * 4.0, 0.6);
+    ck_assert_str_eq(t.note, "some blocks do far more than those that were traced");
+    s.before = "";
+    ck_assert_str_eq(spec_model_with(&s, 0, 2).note, "");
+    buf_free(&s.body);
+}
+END_TEST
+
+/* Block 77, which is not sampled, loads from a line a lane, the others all lanes from one word, by as many instructions: 200 · 8 · 32
+ * sectors, of which L1 gives four in a cycle. */
+START_TEST(test_heavy_traffic_is_not_lost_beside_the_sample) {
+    struct spec s = {.blocks = SMS,
+                     .threads = 32,
+                     .n = 200,
+                     .whole = true,
+                     .bytes = 1 << 16,
+                     .before = "mov.u32 %r40, 0;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 shl.b32 %r40, %r5, 7;\n"
+                               "cvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
+    for (unsigned i = 0; i < 8; i++) spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4096 * i);
+    double heavy = spec_cycles(&s), traffic = 200 * 8 * 32 / 4.0;
+    s.before = "mov.u64 %d11, %d0;\n";
+    double light = spec_cycles(&s);
+    ck_assert_msg(light < traffic / 2 && heavy > 0.99 * traffic, "%g and %g cycles", light, heavy);
+    buf_free(&s.body);
+}
+END_TEST
+
+/* What a launch before did not bring can't be there: 8 MiB read by 2048 blocks. */
+START_TEST(test_launches_before_warm_what_they_moved) {
+    struct spec s = stream_spec("h200", 2048);
+    double cold = spec_cycles(&s);
+    s.warm_bytes = 1000;
+    ck_about(spec_cycles(&s), cold, 0.001);
+    s.warm_bytes = 2048 * 256 * 16.0;
+    double held = spec_cycles(&s);
+    s.warm = true;
+    ck_assert(held == spec_cycles(&s) && held < cold);
+    buf_free(&s.body);
+}
+END_TEST
+
 /* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven do. */
 START_TEST(test_blocks_that_wait_are_told) {
     struct spec s = {.threads = 32,
@@ -493,6 +544,9 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_same_on_any_number_of_threads);
     tcase_add_test(c, test_sample_follows_the_key);
     tcase_add_test(c, test_base_follows_the_key);
+    tcase_add_test(c, test_one_heavy_block_is_not_lost_beside_the_sample);
+    tcase_add_test(c, test_heavy_traffic_is_not_lost_beside_the_sample);
+    tcase_add_test(c, test_launches_before_warm_what_they_moved);
     tcase_add_test(c, test_blocks_that_wait_are_told);
     tcase_add_test(c, test_devices_have_sources);
     suite_add_tcase(s, c);

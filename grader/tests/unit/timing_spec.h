@@ -14,9 +14,10 @@ struct spec {
     const char *device, *before; /* before: ahead of the loop */
     struct buf body;
     unsigned blocks, threads, dynamic_shared, n, spill_bytes;
-    uint64_t bytes; /* of the buffer */
-    uint64_t key;   /* of sim_set_sample: which blocks are looked at */
-    bool warm;
+    uint64_t bytes;   /* of the buffer */
+    uint64_t key;     /* of sim_set_sample: which blocks are looked at */
+    bool warm, whole; /* whole: every block runs, not the sample alone */
+    double warm_bytes;
     struct buf listing; /* of machine code, by spec_code; empty = none */
 };
 enum { SPEC_LINE = 18 }; /* of the text: where the body begins; behind it come add, setp, bra, ret */

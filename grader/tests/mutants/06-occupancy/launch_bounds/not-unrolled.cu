@@ -1,9 +1,9 @@
 // expect: PART
 // The sums are indexed by a loop that is not unrolled: they live in local memory.
 
-constexpr int FILTERS = 48, THREADS = 256;
+constexpr int FILTERS = 48, THREADS = 512;
 
-__global__ void __launch_bounds__(THREADS, 4)
+__global__ void __launch_bounds__(THREADS, 2)
     filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain,
                 int signals, int length) {
     int s = blockIdx.x * THREADS + threadIdx.x;

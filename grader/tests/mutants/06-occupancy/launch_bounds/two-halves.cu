@@ -1,9 +1,9 @@
 // expect: PART
 // 24 sums a thread, and each sample loaded twice.
 
-constexpr int FILTERS = 48, THREADS = 256;
+constexpr int FILTERS = 48, THREADS = 512;
 
-__global__ void __launch_bounds__(THREADS, 4)
+__global__ void __launch_bounds__(THREADS, 2)
     filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain,
                 int signals, int length) {
     int s = blockIdx.x * THREADS + threadIdx.x;

@@ -1,9 +1,9 @@
 // expect: PART
-// 32 registers a thread: spills.
+// A bound that invites the compiler to be generous.
 
-constexpr int FILTERS = 48, THREADS = 256;
+constexpr int FILTERS = 48, THREADS = 512;
 
-__global__ void __launch_bounds__(THREADS, 8)
+__global__ void __launch_bounds__(THREADS, 1)
     filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain,
                 int signals, int length) {
     int s = blockIdx.x * THREADS + threadIdx.x;

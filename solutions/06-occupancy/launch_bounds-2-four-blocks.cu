@@ -1,9 +1,9 @@
-// expect: PART
-// 48 registers a thread: 48 sums, and nothing left for the rest.
+// Step 2: 100 % occupancy by force: 32 registers a thread. The sums that do not fit are stored and loaded at
+// each step.
 
-constexpr int FILTERS = 48, THREADS = 256;
+constexpr int FILTERS = 48, THREADS = 512;
 
-__global__ void __launch_bounds__(THREADS, 5)
+__global__ void __launch_bounds__(THREADS, 4)
     filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain,
                 int signals, int length) {
     int s = blockIdx.x * THREADS + threadIdx.x;

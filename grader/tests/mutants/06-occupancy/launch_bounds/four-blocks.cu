@@ -1,9 +1,9 @@
 // expect: PART
-// A bound that invites the compiler to be generous.
+// 32 registers a thread: spills.
 
-constexpr int FILTERS = 48, THREADS = 256;
+constexpr int FILTERS = 48, THREADS = 512;
 
-__global__ void __launch_bounds__(THREADS, 2)
+__global__ void __launch_bounds__(THREADS, 4)
     filter_bank(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ gain,
                 int signals, int length) {
     int s = blockIdx.x * THREADS + threadIdx.x;

@@ -1,0 +1,54 @@
+/* assignment.h — a piece of homework as a TOML file says it: which exercises, what they weigh, until when, on which device and seed,
+ * and cases that students do not see. docs/instructor-guide.md has the keys. */
+#pragma once
+#include "common/err.h"
+#include "common/hash.h"
+#include "grader/class/store.h"
+#include "grader/grade/grade.h"
+
+#include <stdbool.h>
+
+struct assignment_part {
+    const struct exercise *ex;
+    double weight;
+    char *hidden; /* the file of its hidden cases, absolute; NULL = none */
+    unsigned line;
+    void *library; /* the hidden cases' */
+    struct grade_terms terms;
+};
+enum assignment_show { ASSIGNMENT_visible, ASSIGNMENT_hidden, ASSIGNMENT_after_due_date, ASSIGNMENT_after_published };
+struct assignment {
+    char path[4096]; /* absolute */
+    char name[128], seed[65], device[64], roster[512];
+    bool modelled;      /* modelled speed counts */
+    bool timed;         /* there is a deadline */
+    long long deadline; /* seconds since 1970 */
+    unsigned drop;      /* so many of the lowest marks do not count */
+    struct {
+        unsigned free, most; /* days */
+        double penalty;      /* percent of a mark for each day after the free ones */
+    } late;
+    struct {
+        enum assignment_show goals, guards, cases;
+        bool leaderboard;
+    } gradescope;
+    struct assignment_part *parts; /* in the order of the file */
+    unsigned n, room;
+};
+/* Reads and checks it all; errors name file and line. `hidden`: compile and load the hidden cases, which must be there; else they
+ * are left alone. */
+bool assignment_read(const char *path, bool hidden, struct assignment *a, struct err *e);
+void assignment_free(struct assignment *a);
+const struct assignment_part *assignment_part(const struct assignment *a,
+                                              const struct exercise *ex); /* NULL = not in it */
+/* Days begun after the deadline; 0 where it was in time or has none. */
+long long assignment_days_late(const struct assignment *a, long long submitted);
+/* What is left of a mark that many days late: 1 to 0. */
+double assignment_kept(const struct assignment *a, long long days);
+/* Into the store: for the views `mark` and `total`. */
+bool assignment_store(const struct assignment *a, struct store *s, struct err *e);
+/* A digest of what grading depends on: "" for none. */
+void assignment_terms_digest(const struct grade_terms *t, char out[HASH_HEX]);
+/* "2026-10-01T21:59:00Z" of seconds; and back: false where it is no time with an offset from UTC. */
+void assignment_time_text(long long t, char out[32]);
+bool assignment_time(const char *text, long long *out);

@@ -1,0 +1,88 @@
+/* assignment_hidden.c — see assignment_hidden.h. The file is the instructor's own and as trusted as the book: it is compiled with the
+ * machine's C compiler, which nvcc needs anyway, outside any jail. Only students' code is jailed, and sees neither file nor folder. */
+#include "grader/class/assignment_hidden.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+enum { MESSAGES = 600, MOST_CASES = 1000 };
+
+/* Runs a program with what it says in `said`, cut short. */
+static bool run(char *const argv[], struct buf *said) {
+    int fds[2], status = 1;
+    char chunk[4096];
+    pid_t pid;
+    if (pipe2(fds, O_CLOEXEC) < 0) return false;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 1), posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+    bool ok = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(fds[1]);
+    for (ssize_t n; ok && (n = read(fds[0], chunk, sizeof chunk)) != 0;) {
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0 && said->size < MESSAGES) buf_add(said, chunk, (size_t)n);
+    }
+    close(fds[0]);
+    while (ok && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    return ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool compile(const char *from, const char *to, struct err *e) {
+    struct buf said = {0};
+    char include[PATH_MAX + 2];
+    snprintf(include, sizeof include, "-I%s", book_root());
+    char *argv[] = {"gcc", "-std=gnu11", "-shared", "-fPIC",    "-O1", "-fvisibility=hidden", "-D_GNU_SOURCE", include,
+                    "-xc", (char *)from, "-o",      (char *)to, NULL};
+    bool ok = run(argv, &said);
+    if (!ok)
+        err_set(e, ERR_INPUT, "%s does not compile:\n%.400s", from, said.size ? buf_str(&said) : "there is no gcc");
+    buf_free(&said);
+    return ok;
+}
+
+static bool cases_are_sane(const struct assignment_part *p, struct err *e) {
+    const struct grade_terms *t = &p->terms;
+    if (!t->nhidden || t->nhidden > MOST_CASES)
+        return err_set(e, ERR_INPUT, "%s has %u cases; 1 to %d are possible", p->hidden, t->nhidden, MOST_CASES);
+    for (unsigned i = 0; i < t->nhidden; i++)
+        for (unsigned d = 0; d < EX_DIMS; d++)
+            if (t->hidden[i].dim[d] < 0)
+                return err_set(e, ERR_INPUT, "%s: case %u has a negative size", p->hidden, i + 1);
+    return true;
+}
+
+bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
+    char to[] = "/tmp/warpbook-hidden-XXXXXX";
+    if (!file_exists(p->hidden)) return err_set(e, ERR_INPUT, "%s is not there", p->hidden);
+    int fd = mkstemp(to);
+    if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", to, strerror(errno));
+    close(fd);
+    bool ok = compile(p->hidden, to, e);
+    if (ok && !(p->library = dlopen(to, RTLD_NOW | RTLD_LOCAL)))
+        ok = err_set(e, ERR_INPUT, "%s: %s", p->hidden, dlerror());
+    unlink(to);
+    if (!ok) return false;
+    const unsigned *n = dlsym(p->library, "ex_hidden_count");
+    p->terms.hidden = dlsym(p->library, "ex_hidden_cases"), p->terms.nhidden = n ? *n : 0;
+    if (!n || !p->terms.hidden)
+        return p->terms.nhidden = 0,
+               err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...): see common/exercise_hidden.h", p->hidden);
+    return cases_are_sane(p, e);
+}
+
+void assignment_hidden_free(struct assignment_part *p) {
+    if (p->library) dlclose(p->library);
+    p->library = NULL;
+}

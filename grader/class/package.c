@@ -1,0 +1,147 @@
+/* package.c — see package.h. Sources go in, not programs: the container builds them, with the compiler that packages.txt names, so that
+ * they fit it. Skeletons are those that the book came with, whatever has been typed into chapters/ since. Times are 1980: equal
+ * trees give equal packages. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book/book.h"
+#include "grader/class/intake.h"
+#include "grader/class/package.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_LIMIT = 16 << 20, DEPTH = 8 };
+static const time_t no_time = 315532800; /* 1980-01-01, the first that zip knows */
+
+struct packing {
+    struct archive *zip;
+    unsigned files;
+    struct err *e;
+};
+
+static bool failed(struct packing *p) {
+    const char *why = archive_error_string(p->zip);
+    return err_set(p->e, ERR_SYSTEM, "the package cannot be written: %s", why ? why : "no reason given");
+}
+
+static bool put(struct packing *p, const char *name, const void *data, size_t size, bool program) {
+    struct archive_entry *en = archive_entry_new();
+    archive_entry_set_pathname(en, name);
+    archive_entry_set_filetype(en, AE_IFREG), archive_entry_set_perm(en, program ? 0755 : 0644);
+    archive_entry_set_size(en, (la_int64_t)size), archive_entry_set_mtime(en, no_time, 0);
+    bool ok = archive_write_header(p->zip, en) == ARCHIVE_OK &&
+              (!size || archive_write_data(p->zip, data, size) == (la_ssize_t)size);
+    archive_entry_free(en);
+    p->files += ok;
+    return ok || failed(p);
+}
+
+static bool put_file(struct packing *p, const char *from, const char *to) {
+    struct buf text = {0};
+    bool program = text_ends(to, ".sh") || text_ends(to, "run_autograder");
+    bool ok = file_read(from, FILE_LIMIT, &text, p->e) && put(p, to, buf_str(&text), text.size, program);
+    buf_free(&text);
+    return ok;
+}
+
+/* What the programs are not made of. */
+static bool is_left_out(const char *relative) {
+    const char *base = path_base(relative);
+    return base[0] == '.' || !strcmp(relative, "grader/tests") || strstr(base, ".bak-");
+}
+
+static const struct exercise *skeleton_of(const char *relative) {
+    char path[512];
+    for (unsigned i = 0; i < book_count(); i++) {
+        snprintf(path, sizeof path, "chapters/%s.cu", book_id(book_at(i)));
+        if (!strcmp(path, relative)) return book_at(i);
+    }
+    return NULL;
+}
+
+static bool put_one(struct packing *p, const char *relative, const char *from) {
+    char to[PATH_MAX];
+    struct buf text = {0};
+    const struct exercise *ex = skeleton_of(relative);
+    snprintf(to, sizeof to, "warpbook/%s", relative);
+    if (!ex) return put_file(p, from, to);
+    bool ok = book_pristine(ex, &text, p->e) && put(p, to, buf_str(&text), text.size, false);
+    buf_free(&text);
+    return ok;
+}
+
+/* Links are not followed: the book has none. */
+static bool put_tree(struct packing *p, const char *relative, unsigned depth) {
+    char path[PATH_MAX], inner[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", book_root(), relative);
+    struct stat st;
+    if (lstat(path, &st) < 0) return err_set(p->e, ERR_INPUT, "%s is missing in the book", path);
+    if (S_ISREG(st.st_mode)) return put_one(p, relative, path);
+    int fd = S_ISDIR(st.st_mode) && depth < DEPTH ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    char **names = fd >= 0 ? intake_names(fd) : NULL;
+    bool ok = true;
+    for (unsigned i = 0; names && names[i] && ok; i++)
+        if (path_join(inner, sizeof inner, relative, names[i]) && !is_left_out(inner))
+            ok = put_tree(p, inner, depth + 1);
+    if (names) intake_free_names(names);
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
+/* In the package, the assignment's files lie as they do beside each other here. */
+static bool put_assignment(struct packing *p, const struct assignment *a) {
+    char to[PATH_MAX];
+    size_t folder = (size_t)(path_base(a->path) - a->path);
+    bool ok = put_file(p, a->path, "assignment/assignment.toml");
+    for (unsigned i = 0; i < a->n && ok; i++) {
+        const char *hidden = a->parts[i].hidden;
+        if (!hidden) continue;
+        if (strncmp(hidden, a->path, folder) || strstr(hidden + folder, ".."))
+            return err_set(p->e, ERR_INPUT,
+                           "%s: for a package, hidden cases lie in the assignment's folder or below, named without ..",
+                           hidden);
+        snprintf(to, sizeof to, "assignment/%s", hidden + folder);
+        ok = put_file(p, hidden, to);
+    }
+    return ok;
+}
+
+static bool put_all(struct packing *p, const struct assignment *a) {
+    static const char *const trees[] = {"LICENSE", "Makefile", "chapters", "common", "grader", "solutions"};
+    char from[PATH_MAX];
+    bool ok = true;
+    for (unsigned i = 0; i < 2 && ok; i++) {
+        static const char *const scripts[] = {"setup.sh", "run_autograder"};
+        snprintf(from, sizeof from, "%s/grader/template/gradescope/%s", book_root(), scripts[i]);
+        ok = put_file(p, from, scripts[i]);
+    }
+    ok = ok && put_assignment(p, a);
+    for (unsigned i = 0; i < sizeof trees / sizeof *trees && ok; i++) ok = put_tree(p, trees[i], 0);
+    return ok;
+}
+
+static la_ssize_t write_out(struct archive *zip, void *user, const void *data, size_t size) {
+    (void)zip;
+    return fwrite(data, 1, size, user) == size ? (la_ssize_t)size : -1;
+}
+
+bool class_package(const struct assignment *a, const char *path, unsigned *files, struct err *e) {
+    struct file_out o;
+    struct packing p = {.zip = archive_write_new(), .e = e};
+    if (!p.zip) die("out of memory");
+    if (!file_open(path, &o, e)) return archive_write_free(p.zip), false;
+    bool ok = archive_write_set_format_zip(p.zip) == ARCHIVE_OK &&
+              archive_write_open(p.zip, o.f, NULL, write_out, NULL) == ARCHIVE_OK;
+    ok = ok ? put_all(&p, a) : failed(&p);
+    if (archive_write_close(p.zip) != ARCHIVE_OK && ok) ok = failed(&p);
+    archive_write_free(p.zip);
+    *files = p.files;
+    return file_close(&o, ok, e) && ok;
+}

@@ -1,0 +1,6 @@
+/* package.h — a whole autograder for Gradescope, as the zip file that it wants: the book, the grader's sources, the assignment with its
+ * hidden cases, and the two scripts that it calls. */
+#pragma once
+#include "grader/class/assignment.h"
+
+bool class_package(const struct assignment *a, const char *path, unsigned *files, struct err *e);

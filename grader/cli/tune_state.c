@@ -1,0 +1,59 @@
+/* tune_state.c — the rows that are done, as lines of a file that is only appended to. A line that was cut short by a kill has no
+ * end mark and counts as absent. */
+#include "grader/cli/tune.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tune_state_path(const char *exercise, const char *key, char *out, size_t size) {
+    snprintf(out, size, "%.3500s/tune/%.100s-%.16s.state", book_build(), exercise, key);
+}
+
+static char *next_word(char **rest) { return strtok_r(NULL, " \n", rest); }
+
+static void read_line(char *line, struct tune_row *rows, unsigned n) {
+    char *rest, *word = strtok_r(line, " \n", &rest), *verdict = next_word(&rest), *kind = next_word(&rest),
+                *us = next_word(&rest);
+    if (!us) return;
+    unsigned index = (unsigned)strtoul(word, NULL, 10), counters = sim_counter_count();
+    struct tune_row row = {.done = true, .us = strtod(us, NULL)};
+    uint64_t *counter = (uint64_t *)&row.counters;
+    for (unsigned i = 0; i < counters; i++) {
+        char *value = next_word(&rest);
+        if (!value) return;
+        counter[i] = strtoull(value, NULL, 10);
+    }
+    char *mark = next_word(&rest);
+    if (!mark || strcmp(mark, "end") || index >= n) return;
+    row.combination = rows[index].combination, row.device = rows[index].device;
+    snprintf(row.verdict, sizeof row.verdict, "%s", verdict);
+    snprintf(row.kind, sizeof row.kind, "%s", kind);
+    rows[index] = row;
+}
+
+void tune_state_read(const char *path, struct tune_row *rows, unsigned n) {
+    FILE *f = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (f && getline(&line, &room, f) > 0) read_line(line, rows, n);
+    free(line);
+    if (f) fclose(f);
+}
+
+bool tune_state_add(const char *path, unsigned index, const struct tune_row *row, struct err *e) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.4000s/tune", book_build());
+    if (!dir_make(folder, e)) return false;
+    FILE *f = fopen(path, "ae");
+    if (!f) return err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+    fprintf(f, "\n%u %s %s %.9g", index, row->verdict, row->kind[0] ? row->kind : "-", row->us);
+    for (unsigned i = 0; i < sim_counter_count(); i++)
+        fprintf(f, " %llu", (unsigned long long)sim_counter_get(&row->counters, i));
+    bool ok = fputs(" end\n", f) >= 0;
+    return (fclose(f) == 0 && ok) || err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno));
+}

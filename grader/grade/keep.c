@@ -1,0 +1,69 @@
+/* keep.c — what reports show of a tally, as part of a result. Names in it are the submission's. */
+#include "grader/grade/grading.h"
+#include "common/text.h"
+
+#include <string.h>
+
+static const char *clean(struct arena *a, const char *s) {
+    struct buf raw = {0}, b = {0};
+    buf_puts(&raw, s);
+    text_demangle(&raw);
+    text_clean(&b, buf_str(&raw), raw.size, 200);
+    const char *kept = arena_strndup(a, buf_str(&b), b.size);
+    buf_free(&raw), buf_free(&b);
+    return kept;
+}
+
+static struct access_result access_of(struct arena *a, const struct tally_access *t) {
+    struct access_result r = {.kernel = clean(a, t->kernel)};
+    r.at = (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
+    r.at.bytes = (uint8_t)t->bytes, r.at.cost = (uint16_t)t->cost;
+    r.at.kind = (uint8_t)t->kind, r.at.shared = t->shared != 0;
+    memcpy(r.at.offset, t->offset, sizeof r.at.offset);
+    return r;
+}
+
+void grade_keep_lines(struct result *r, const struct tally *t) {
+    r->lines = arena_array(&r->arena, struct line_result, t->nlines);
+    for (unsigned i = 0; i < t->nlines; i++) {
+        const struct tally_line *l = &t->lines[i];
+        r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters, {0}};
+    }
+    r->accesses = arena_array(&r->arena, struct access_result, t->naccesses);
+    for (unsigned i = 0; i < t->naccesses; i++) r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
+}
+
+static struct kernel_time kernel_of(struct arena *a, const struct tally_kernel *t) {
+    char bound[192];
+    tally_bound_text(t, bound, sizeof bound);
+    struct kernel_time k = {.name = clean(a, t->name),
+                            .limit = clean(a, t->limit),
+                            .bound_by = clean(a, bound),
+                            .launches = t->launches,
+                            .registers = t->registers,
+                            .spill_bytes = t->spill_bytes,
+                            .shared_bytes = t->shared_bytes,
+                            .occupancy = t->occupancy,
+                            .us = t->seconds * 1e6};
+    memcpy(k.grid, t->grid, sizeof k.grid);
+    memcpy(k.block, t->block, sizeof k.block);
+    memcpy(k.parts, t->parts, sizeof k.parts);
+    return k;
+}
+
+static void keep_waits(struct result *r, const struct tally *t) {
+    for (unsigned i = 0; i < r->nlines; i++) memset(r->lines[i].waits, 0, sizeof r->lines[i].waits);
+    for (unsigned k = 0; k < t->nlines; k++) {
+        const char *file = grade_clean_name(&r->arena, t->lines[k].file);
+        for (unsigned i = 0; i < r->nlines; i++)
+            if (r->lines[i].line == t->lines[k].line && !strcmp(r->lines[i].file, file))
+                memcpy(r->lines[i].waits, t->lines[k].waits, sizeof r->lines[i].waits);
+    }
+}
+
+void grade_keep_times(struct result *r, const struct tally *t) {
+    r->times = arena_array(&r->arena, struct kernel_time, t->nkernels);
+    r->ntimes = 0;
+    for (unsigned i = 0; i < t->nkernels; i++) r->times[r->ntimes++] = kernel_of(&r->arena, &t->kernels[i]);
+    keep_waits(r, t);
+}

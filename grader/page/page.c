@@ -1,0 +1,135 @@
+/* page.c — see page.h. The style's and the script's digests stand in the policy, so that a browser runs and applies nothing else. */
+#include "grader/page/page.h"
+
+#include <math.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Pictures are drawn 360 units wide, so that their words are as large as others on a phone of 360 px. */
+static const char style_sheet[] =
+    ":root{color-scheme:light "
+    "dark;--ink:#1c1c1c;--dim:#5a5a5a;--paper:#fff;--rule:#d4d4d4;--tint:#f4f4f2;--good:#1a7f37;"
+    "--warn:#8a5200;--bad:#b3261e;--a:#767676;--b:#0b62c4;--c:#1a7f37;--d:#9a6700;--h:200,60,20;--p0:#4c78a8;--p1:#"
+    "9ecae9;"
+    "--p2:#f58518;--p3:#ffbf79;--p4:#54a24b;--p5:#b279a2;--p6:#e8bd2c;--p7:#d6a5c9;--p8:#c0392b;--p9:#ff9d98;"
+    "--p10:#7a5c45;--p11:#2f9d8f;--p12:#b8b8b8}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--dim:#a3a3a3;--paper:#141414;--rule:#3c3c3c;--tint:#1e1e1e;"
+    "--good:#4ac26b;--warn:#e0a030;--bad:#ff7b72;--a:#a0a0a0;--b:#6cb0ff;--c:#4ac26b;--d:#e0b050;--h:255,120,60}}"
+    "*{box-sizing:border-box}html{-webkit-text-size-adjust:100%}"
+    "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:0 auto;"
+    "padding:1rem;overflow-wrap:break-word}h1{font-size:1.5rem;line-height:1.25;margin:.2rem 0}h2{font-size:1.15rem;"
+    "border-bottom:1px solid var(--rule);padding-bottom:.2rem;margin:2rem 0 .7rem}h3{font-size:1rem;margin:1.2rem 0 "
+    ".4rem}p{margin:.5rem 0}a{color:var(--b)}"
+    "code,pre,.src{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans "
+    "Mono',monospace;font-size:.82rem}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.4rem 0;background:var(--tint);padding:.5rem .7rem;"
+    "border-radius:.3rem}.scroll{overflow-x:auto}table{border-collapse:collapse}td,th{padding:.15rem .6rem .15rem 0;"
+    "text-align:left;vertical-align:top}th{color:var(--dim);font-weight:normal}td.n,th.n{text-align:right;"
+    "font-variant-numeric:tabular-nums;white-space:nowrap}.w{white-space:nowrap}.src td{white-space:pre;padding:0 "
+    ".5rem 0 0}.src "
+    "td.n{color:var(--dim)}.good{color:var(--good)}.warn{color:var(--warn)}.bad{color:var(--bad)}.dim{color:var(--dim)}"
+    ".h1{background:rgba(var(--h),.07)}.h2{background:rgba(var(--h),.16)}.h3{background:rgba(var(--h),.28)}"
+    ".h4{background:rgba(var(--h),.42)}.m{background:rgba(255,190,0,.28)}"
+    ".side{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr))}.side>div{overflow-"
+    "x:auto}"
+    "svg{width:100%;max-width:36rem;height:auto;display:block}"
+    ".row{display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(17rem,100%),1fr))}.row>figure{min-"
+    "width:0}"
+    ".two{grid-template-columns:repeat(auto-fill,minmax(min(23rem,100%),1fr))}"
+    "figure{margin:.5rem 0}figcaption{font-size:.88rem;color:var(--dim)}figcaption code{color:var(--ink)}"
+    "svg text{font:11px system-ui,sans-serif;fill:var(--ink)}svg text.small{font-size:8px;fill:var(--dim)}"
+    ".axis{stroke:var(--rule)}.roof,.line{stroke:var(--ink);stroke-width:2;fill:none}.naive{fill:var(--a)}"
+    ".yours{fill:var(--b)}.answer{fill:var(--c)}.step{fill:none;stroke:var(--d);stroke-width:1.5}"
+    ".lane{fill:var(--b)}.used{fill:var(--b)}.again{fill:var(--p2)}.box{fill:none;stroke:var(--a)}"
+    ".thread{stroke:var(--b);stroke-opacity:.35;fill:none}.bank{fill:var(--tint);stroke:var(--rule)}"
+    ".p0{fill:var(--p0)}.p1{fill:var(--p1)}.p2{fill:var(--p2)}.p3{fill:var(--p3)}.p4{fill:var(--p4)}.p5{fill:var(--p5)}"
+    ".p6{fill:var(--p6)}.p7{fill:var(--p7)}.p8{fill:var(--p8)}.p9{fill:var(--p9)}.p10{fill:var(--p10)}.p11{fill:var("
+    "--p11)}.p12{fill:var(--p12)}"
+    ".s0{stroke:var(--p0)}.s1{stroke:var(--p2)}.s2{stroke:var(--p4)}.s3{stroke:var(--p8)}.s4{stroke:var(--p5)}"
+    ".s5{stroke:var(--p10)}.curve{fill:none;stroke-width:2}"
+    ".key{display:flex;flex-wrap:wrap;gap:.2rem .9rem;font-size:.85rem;margin:.3rem 0}.key "
+    "svg{width:.8rem;height:.8rem;"
+    "display:inline-block;vertical-align:-.1rem;margin-right:.3rem}"
+    "nav{font-size:.92rem}nav ul{padding-left:1.1rem;margin:.2rem 0}blockquote{margin:.5rem 0;padding-left:.8rem;"
+    "border-left:3px solid var(--rule);color:var(--dim)}.md "
+    "table{display:block;overflow-x:auto;max-width:100%;margin:.6rem 0}"
+    ".md td,.md th{border-bottom:1px solid var(--rule);padding:.2rem .7rem .2rem 0}.md "
+    ":not(pre)>code{background:var(--tint);"
+    "border-radius:.2rem;padding:0 .2rem;overflow-wrap:anywhere}"
+    "input[type=search]{font:inherit;color:inherit;background:var(--tint);border:1px solid "
+    "var(--rule);border-radius:.3rem;"
+    "padding:.35rem .6rem;width:100%;max-width:30rem}"
+    ".md pre{white-space:pre;overflow-x:auto;overflow-wrap:normal}.md td code{overflow-wrap:normal!important}"
+    "@media "
+    "print{body{max-width:none;padding:0}.scroll{overflow:visible}h2,h3{break-after:avoid}figure,svg{break-inside:"
+    "avoid}input{display:none}}";
+
+/* As the policy names a style or script: its SHA-256 in base64. */
+static void digest(const char *text, struct buf *out) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t d[SHA256_DIGEST_LENGTH + 1] = {0};
+    SHA2_CTX c;
+    SHA256Init(&c);
+    SHA256Update(&c, (const uint8_t *)text, strlen(text));
+    SHA256Final(d, &c);
+    buf_puts(out, "'sha256-");
+    for (unsigned i = 0; i < SHA256_DIGEST_LENGTH; i += 3) {
+        unsigned v = (unsigned)d[i] << 16 | (unsigned)d[i + 1] << 8 | (i + 2 < SHA256_DIGEST_LENGTH ? d[i + 2] : 0);
+        char four[5] = {digits[v >> 18], digits[v >> 12 & 63], digits[v >> 6 & 63], digits[v & 63], 0};
+        if (i + 2 >= SHA256_DIGEST_LENGTH) four[3] = '=';
+        buf_puts(out, four);
+    }
+    buf_puts(out, "'");
+}
+
+void page_open(const char *title, const char *script, struct buf *out) {
+    buf_puts(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src ");
+    digest(style_sheet, out);
+    if (script) buf_puts(out, "; script-src "), digest(script, out);
+    buf_puts(out, "; base-uri 'none'; form-action 'none'\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
+    page_put(title, out);
+    buf_printf(out, "</title>\n<style>%s</style></head><body>\n", style_sheet);
+}
+
+void page_close(const char *script, struct buf *out) {
+    if (script) buf_printf(out, "<script>%s</script>\n", script);
+    buf_puts(out, "</body></html>\n");
+}
+
+void page_put(const char *s, struct buf *out) { page_escape(s, strlen(s), out); }
+
+void page_element(const char *name, const char *look, const char *text, struct buf *out) {
+    buf_printf(out, "<%s%s%s%s>", name, look[0] ? " class=\"" : "", look, look[0] ? "\"" : "");
+    page_put(text, out);
+    buf_printf(out, "</%s>", name);
+}
+
+void page_number(double v, struct buf *out) {
+    static const struct {
+        double from;
+        const char *unit;
+    } scale[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}};
+    double size = fabs(v);
+    for (unsigned i = 0; i < sizeof scale / sizeof *scale; i++)
+        if (size >= scale[i].from * 0.9995) {
+            buf_printf(out, "%.3g%s", v / scale[i].from, scale[i].unit);
+            return;
+        }
+    if (size >= 1e4)
+        buf_printf(out, "%s%.0f %03.0f", v < 0 ? "-" : "", floor(round(size) / 1000), fmod(round(size), 1000));
+    else buf_printf(out, "%.4g", v);
+}
+
+void page_time(double us, struct buf *out) {
+    if (us >= 1e4) buf_printf(out, "%.4g ms", us / 1e3);
+    else buf_printf(out, "%.4g µs", us);
+}
+
+void page_cell(double v, struct buf *out) {
+    buf_puts(out, "<td class=\"n\">");
+    page_number(v, out);
+    buf_puts(out, "</td>");
+}

@@ -1,0 +1,227 @@
+/* report_page.c — `simgpu run --report F.html`: what the launches of a run added up to, as a page that stands alone. */
+#include "common/file.h"
+#include "common/grow.h"
+#include "common/text.h"
+#include "grader/page/page.h"
+#include "grader/server/tally.h"
+#include "grader/simgpu/simgpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FILES = 16, SOURCE_LIMIT = 1 << 20 };
+
+struct simgpu_page {
+    const struct gpu_device *device;
+    const char *program;
+    struct tally tally;
+    char *paths[MOST_FILES]; /* of source files, as nvcc wrote them */
+    unsigned npaths;
+};
+
+struct simgpu_page *simgpu_page_new(const struct gpu_device *d, const char *program) {
+    struct simgpu_page *p = xcalloc(1, sizeof *p);
+    p->device = d, p->program = program;
+    return p;
+}
+
+static void note_path(struct simgpu_page *p, const char *path) {
+    for (unsigned i = 0; i < p->npaths; i++)
+        if (!strcmp(p->paths[i], path)) return;
+    if (path[0] && p->npaths < MOST_FILES) p->paths[p->npaths++] = xstrdup(path);
+}
+
+void simgpu_page_add(struct simgpu_page *p, const struct server_launch *l) {
+    const struct sim_result *r = &l->result->sim;
+    tally_add(&p->tally, p->device, l);
+    for (unsigned i = 0; i < r->nlines; i++) note_path(p, r->lines[i].file);
+}
+
+/* ---- parts ---- */
+
+static void put_name(const char *mangled, struct buf *out) {
+    struct buf name = {0};
+    buf_puts(&name, mangled);
+    text_demangle(&name);
+    buf_puts(out, "<code>"), page_put(buf_str(&name), out), buf_puts(out, "</code>");
+    buf_free(&name);
+}
+
+static void kernels(const struct tally *t, struct buf *out) {
+    buf_puts(out, "<h2>Kernels</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th class=\"n\">launches</th><th "
+                  "class=\"n\">modelled</th><th class=\"n\">occupancy</th><th>limited by</th><th "
+                  "class=\"n\">registers</th><th class=\"n\">shared bytes</th><th>bound by</th></tr>\n");
+    for (unsigned i = 0; i < t->nkernels; i++) {
+        const struct tally_kernel *k = &t->kernels[i];
+        char bound[192];
+        tally_bound_text(k, bound, sizeof bound);
+        buf_puts(out, "<tr><td>"), put_name(k->name, out);
+        buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">", k->launches);
+        page_time(k->seconds * 1e6, out);
+        buf_printf(out, "</td><td class=\"n\">%.0f %%</td><td class=\"w\">", 100 * k->occupancy);
+        page_put(k->limit, out);
+        buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"w\">", k->registers,
+                   k->shared_bytes);
+        page_put(bound, out);
+        buf_puts(out, "</td></tr>\n");
+    }
+    buf_puts(out, "</table></div>\n");
+}
+
+static void stacks(const struct tally *t, struct buf *out) {
+    const char *names[PAGE_PARTS] = {"launch"};
+    struct page_bar bar = {.name = "all kernels", .total = t->seconds * 1e6};
+    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) names[k + 1] = sim_wait_text(k);
+    for (unsigned i = 0; i < t->nkernels; i++) bar.part[0] += t->kernels[i].parts[TIME_PART_LAUNCH];
+    for (unsigned i = 0; i < t->nlines; i++)
+        for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) bar.part[k + 1] += t->lines[i].waits[k];
+    buf_puts(out, "<figure>");
+    page_stacks("Time by what warps wait for", &bar, 1, names, out);
+    buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
+}
+
+static struct sim_access access_of(const struct tally_access *t) {
+    struct sim_access a = {.file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
+    a.bytes = (uint8_t)t->bytes, a.shared = t->shared, a.cost = (uint16_t)t->cost;
+    memcpy(a.offset, t->offset, sizeof a.offset);
+    return a;
+}
+
+static double waste(const struct tally_access *t) {
+    struct sim_access a = access_of(t);
+    unsigned bytes, ideal = page_map_ideal(&a, &bytes);
+    return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost : (double)t->cost / (ideal ? ideal : 1);
+}
+
+static int by_waste(const void *x, const void *y) {
+    double a = waste(x), b = waste(y);
+    return (a < b) - (a > b);
+}
+
+static void figure(const struct tally_access *t, struct buf *out) {
+    static const char *const verbs[] = {"load", "store", "atomic"};
+    struct sim_access a = access_of(t);
+    buf_puts(out, "<figure>");
+    (a.shared ? page_map_banks : page_map_sectors)(&a, out);
+    buf_puts(out, "<figcaption>"), put_name(t->kernel, out), buf_puts(out, ", "), page_put(t->file, out);
+    buf_printf(out, ":%u, %s memory, %s of %u bytes: %u %s</figcaption></figure>\n", t->line,
+               t->shared ? "shared" : "global", verbs[t->kind], t->bytes, t->cost,
+               t->kind == SIM_ACCESS_ATOMIC ? "in turn"
+               : t->shared                  ? (t->cost == 1 ? "pass" : "passes")
+                                            : (t->cost == 1 ? "sector" : "sectors"));
+}
+
+/* The most wasteful lines, of shared and of global memory. */
+static void accesses(struct tally *t, struct buf *out) {
+    enum { MOST = 6 };
+    if (!t->naccesses) return;
+    qsort(t->accesses, t->naccesses, sizeof *t->accesses, by_waste);
+    buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The most wasteful lines; lanes from 0 (light) to 31 "
+                  "(dark).</p>\n");
+    for (unsigned shared = 0; shared < 2; shared++) {
+        buf_puts(out, "<div class=\"row\">\n");
+        for (unsigned i = 0, n = 0; i < t->naccesses && n < MOST; i++)
+            if (t->accesses[i].shared == shared) figure(&t->accesses[i], out), n++;
+        buf_puts(out, "</div>\n");
+    }
+}
+
+/* ---- source ---- */
+
+struct sums {
+    double seconds;
+    uint64_t instructions, sectors, passes;
+};
+
+static struct sums sums_of(const struct tally_line *l) {
+    struct sums s = {0};
+    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) s.seconds += l->waits[k];
+    s.instructions = l->counters.inst_executed;
+    s.sectors = l->counters.sectors_load + l->counters.sectors_store + l->counters.atomic_sectors;
+    s.passes = l->counters.shared_wavefronts_load + l->counters.shared_wavefronts_store;
+    return s;
+}
+
+static struct sums sums_all(const struct tally *t) {
+    struct sums all = {0};
+    for (unsigned i = 0; i < t->nlines; i++) {
+        struct sums s = sums_of(&t->lines[i]);
+        all.seconds += s.seconds, all.instructions += s.instructions, all.sectors += s.sectors, all.passes += s.passes;
+    }
+    return all;
+}
+
+static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+static void cell(double v, struct buf *out) {
+    if (v < 0.05) buf_puts(out, "<td></td>");
+    else buf_printf(out, "<td class=\"n\">%.1f</td>", v);
+}
+
+static void source_line(const struct tally_line *l, unsigned n, const struct sums *all, const char *text, size_t size,
+                        struct buf *out) {
+    struct sums s = l ? sums_of(l) : (struct sums){0};
+    struct buf clean = {0};
+    double time = percent(s.seconds, all->seconds);
+    text_clean(&clean, text, size, 400);
+    buf_printf(out, "<tr class=\"h%d\"><td class=\"n\">%u</td>",
+               time < 2    ? 0
+               : time < 10 ? 1
+               : time < 25 ? 2
+               : time < 50 ? 3
+                           : 4,
+               n);
+    cell(time, out), cell(percent((double)s.instructions, (double)all->instructions), out);
+    cell(percent((double)s.sectors, (double)all->sectors), out);
+    cell(percent((double)s.passes, (double)all->passes), out);
+    buf_puts(out, "<td>"), page_escape(buf_str(&clean), clean.size, out), buf_puts(out, "</td></tr>\n");
+    buf_free(&clean);
+}
+
+static const struct tally_line *line_of(const struct tally *t, const char *file, unsigned n) {
+    for (unsigned i = 0; i < t->nlines; i++)
+        if (t->lines[i].line == n && !strcmp(t->lines[i].file, file)) return &t->lines[i];
+    return NULL;
+}
+
+/* The toolkit's own headers are nobody's to change. */
+static void source_file(const struct tally *t, const char *path, const struct sums *all, struct buf *out) {
+    struct buf text = {0};
+    struct err e = {0};
+    if (strstr(path, "/include/") || !file_read(path, SOURCE_LIMIT, &text, &e)) {
+        buf_free(&text);
+        return;
+    }
+    page_element("h2", "", path_base(path), out);
+    buf_puts(
+        out,
+        "<div class=\"scroll\"><table class=\"src\"><tr><th></th><th class=\"n\">time</th><th class=\"n\">instr.</th>"
+        "<th class=\"n\">sectors</th><th class=\"n\">passes</th><th>% of all</th></tr>\n");
+    unsigned n = 1;
+    for (const char *s = buf_str(&text); *s && n < 4000; n++) {
+        size_t size = strcspn(s, "\n");
+        source_line(line_of(t, path_base(path), n), n, all, s, size, out);
+        s += size + (s[size] == '\n');
+    }
+    buf_puts(out, "</table></div>\n");
+    buf_free(&text);
+}
+
+bool simgpu_page_end(struct simgpu_page *p, const char *path, struct err *e) {
+    struct buf out = {0};
+    struct sums all = sums_all(&p->tally);
+    page_open(path_base(p->program), NULL, &out);
+    page_element("h1", "", path_base(p->program), &out);
+    buf_printf(&out, "<p class=\"dim\">%u launches on ", p->tally.launches);
+    page_put(p->device->full_name, &out);
+    buf_puts(&out, ", simulated; "), page_time(p->tally.seconds * 1e6, &out), buf_puts(&out, " modelled</p>\n");
+    if (p->tally.launches) kernels(&p->tally, &out), stacks(&p->tally, &out), accesses(&p->tally, &out);
+    for (unsigned i = 0; i < p->npaths; i++) source_file(&p->tally, p->paths[i], &all, &out);
+    page_close(NULL, &out);
+    bool ok = file_deliver(path, buf_str(&out), out.size, e);
+    for (unsigned i = 0; i < p->npaths; i++) free(p->paths[i]);
+    tally_free(&p->tally);
+    buf_free(&out);
+    free(p);
+    return ok;
+}

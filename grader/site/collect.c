@@ -1,0 +1,111 @@
+/* collect.c — which texts the book has, and what names mean in them. */
+#include "common/file.h"
+#include "common/grow.h"
+#include "grader/book/book.h"
+#include "grader/site/site.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_LIMIT = 4 << 20 };
+
+/* "docs/results/h100/model.md" becomes "docs-results-h100-model.html". */
+static char *path_of(const char *source) {
+    char *path = xmalloc(strlen(source) + 8);
+    strcpy(path, source);
+    path[strlen(path) - 3] = 0;
+    for (char *p = path; *p; p++)
+        if (*p == '/') *p = '-';
+    return strcat(path, ".html");
+}
+
+static char *title_of(const struct buf *text, const char *source) {
+    const char *s = buf_str(text);
+    while (*s && *s != '#') s += strcspn(s, "\n") + (s[strcspn(s, "\n")] == '\n');
+    if (*s != '#') return xstrdup(source);
+    s += strspn(s, "# ");
+    size_t n = strcspn(s, "\n");
+    char *title = xmalloc(n + 1);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (s[i] != '`') title[k++] = s[i];
+    title[k] = 0;
+    return title;
+}
+
+static bool add(struct site *s, const char *source, int kind, const char *chapter, const struct exercise *ex,
+                struct err *e) {
+    char path[PATH_MAX];
+    struct site_page p = {.kind = kind, .chapter = chapter, .ex = ex};
+    snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
+    if (!file_exists(path)) return true;
+    if (!file_read(path, TEXT_LIMIT, &p.markdown, e)) return false;
+    p.source = xstrdup(source), p.path = path_of(source), p.title = title_of(&p.markdown, source);
+    site_index(&p);
+    GROW(s->page, s->n + 1, s->room, 32);
+    s->page[s->n++] = p;
+    return true;
+}
+
+static bool add_exercise(struct site *s, const struct exercise *ex, struct err *e) {
+    char task[256], ladder[256];
+    snprintf(task, sizeof task, "chapters/%.100s/%.100s.md", ex->chapter, ex->name);
+    snprintf(ladder, sizeof ladder, "solutions/%.100s/%.100s-ladder.md", ex->chapter, ex->name);
+    return add(s, task, SITE_TASK, ex->chapter, ex, e) && add(s, ladder, SITE_LADDER, ex->chapter, ex, e);
+}
+
+static bool add_chapters(struct site *s, struct err *e) {
+    bool ok = true;
+    for (unsigned i = 0; ok && i < book_count(); i++) {
+        const struct exercise *ex = book_at(i);
+        char lesson[256];
+        snprintf(lesson, sizeof lesson, "chapters/%.100s/README.md", ex->chapter);
+        if (!i || strcmp(ex->chapter, book_at(i - 1)->chapter)) ok = add(s, lesson, SITE_LESSON, ex->chapter, NULL, e);
+        ok = ok && add_exercise(s, ex, e);
+    }
+    return ok;
+}
+
+static bool add_folder(struct site *s, const char *folder, struct err *e) {
+    char path[PATH_MAX], source[PATH_MAX];
+    snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), folder);
+    char **files = book_files(path, "", ".md");
+    bool ok = true;
+    for (char **f = files; ok && *f; f++) {
+        snprintf(source, sizeof source, "%.1000s/%.500s", folder, *f);
+        ok = add(s, source, SITE_GUIDE, NULL, NULL, e);
+    }
+    book_free_list(files);
+    return ok;
+}
+
+bool site_collect(struct site *s, struct err *e) {
+    static const char *const folders[] = {"docs", "docs/results", "docs/results/h100", "docs/results/h200"};
+    bool ok = add(s, "README.md", SITE_GUIDE, NULL, NULL, e) && add_chapters(s, e);
+    for (unsigned i = 0; ok && i < sizeof folders / sizeof *folders; i++) ok = add_folder(s, folders[i], e);
+    return ok;
+}
+
+void site_free(struct site *s) {
+    for (unsigned i = 0; i < s->n; i++) {
+        free(s->page[i].source), free(s->page[i].path), free(s->page[i].title);
+        buf_free(&s->page[i].markdown), buf_free(&s->page[i].words);
+    }
+    free(s->page);
+}
+
+const struct site_page *site_named(const struct site *s, const struct site_page *from, const char *name) {
+    const char *slash = strrchr(from->source, '/');
+    int folder = slash ? (int)(slash - from->source) + 1 : 0;
+    char beside[PATH_MAX];
+    if (!name) return NULL;
+    snprintf(beside, sizeof beside, "%.*s%.500s", folder, from->source, name);
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct site_page *p = &s->page[i];
+        if (!strcmp(p->source, name) || !strcmp(p->source, beside)) return p;
+        if (p->kind == SITE_TASK && !strcmp(p->ex->name, name)) return p;
+    }
+    return NULL;
+}

@@ -1,0 +1,74 @@
+/* markdown.c — Markdown to HTML by cmark-gfm, and links where a text names another page: in code spans, as the book does, and in
+ * links to .md files. Raw HTML in a text is left out by cmark. */
+#include "grader/site/site.h"
+#include "grader/page/page.h"
+
+#include <cmark-gfm-core-extensions.h>
+#include <cmark-gfm.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void link_code(const struct site *s, const struct site_page *p, cmark_node *node) {
+    const struct site_page *to = site_named(s, p, cmark_node_get_literal(node));
+    if (!to || to == p || cmark_node_get_type(cmark_node_parent(node)) == CMARK_NODE_LINK) return;
+    cmark_node *link = cmark_node_new(CMARK_NODE_LINK), *code = cmark_node_new(CMARK_NODE_CODE);
+    cmark_node_set_url(link, to->path);
+    cmark_node_set_literal(code, cmark_node_get_literal(node));
+    cmark_node_append_child(link, code);
+    cmark_node_replace(node, link);
+    cmark_node_free(node);
+}
+
+static void link_link(const struct site *s, const struct site_page *p, cmark_node *node) {
+    const struct site_page *to = site_named(s, p, cmark_node_get_url(node));
+    if (to) cmark_node_set_url(node, to->path);
+}
+
+static void link_all(const struct site *s, const struct site_page *p, cmark_node *root) {
+    cmark_iter *i = cmark_iter_new(root);
+    cmark_node **found = NULL;
+    size_t n = 0, room = 0;
+    for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
+        cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
+        if (e != CMARK_EVENT_ENTER || (t != CMARK_NODE_CODE && t != CMARK_NODE_LINK)) continue;
+        if (n == room) found = xrealloc(found, (room = room ? 2 * room : 64) * sizeof(cmark_node *));
+        found[n++] = cmark_iter_get_node(i);
+    }
+    cmark_iter_free(i);
+    for (size_t k = 0; k < n; k++) {
+        if (cmark_node_get_type(found[k]) == CMARK_NODE_LINK) link_link(s, p, found[k]);
+        else link_code(s, p, found[k]);
+    }
+    free(found);
+}
+
+static void render(const struct site *s, const struct site_page *p, const char *text, size_t size, struct buf *out) {
+    cmark_gfm_core_extensions_ensure_registered();
+    cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
+    cmark_syntax_extension *table = cmark_find_syntax_extension("table");
+    if (table) cmark_parser_attach_syntax_extension(parser, table);
+    cmark_parser_feed(parser, text, size);
+    cmark_node *root = cmark_parser_finish(parser);
+    link_all(s, p, root);
+    char *html = cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
+    buf_puts(out, html);
+    free(html);
+    cmark_node_free(root);
+    cmark_parser_free(parser);
+}
+
+void site_markdown(const struct site *s, const struct site_page *p, struct buf *out) {
+    static const char hint[] = "\n## Hint ";
+    const char *text = buf_str(&p->markdown), *at = strstr(text, hint);
+    render(s, p, text, at ? (size_t)(at - text) : strlen(text), out);
+    for (; at;) {
+        const char *title = at + 4, *body = title + strcspn(title, "\n"), *next = strstr(body, "\n## ");
+        buf_puts(out, "<details><summary>"), page_escape(title, (size_t)(body - title), out),
+            buf_puts(out, "</summary>\n");
+        render(s, p, body, next ? (size_t)(next - body) : strlen(body), out);
+        buf_puts(out, "</details>\n");
+        bool more = next && !strncmp(next, hint, sizeof hint - 1);
+        if (next && !more) render(s, p, next, strlen(next), out);
+        at = more ? next : NULL;
+    }
+}

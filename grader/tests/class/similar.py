@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""similar.py BUILD: how far `grader similar` keeps versions of an exercise apart that are not copies of each other, and finds copies: the
+table of docs/similarity.md. Versions: the mutants of each exercise, which share with each other what they share with the book, and
+are apart beyond it. Copies: each of them renamed, laid out and commented anew; its functions in another order, too; statements put in;
+half of it alone. Mutants and copies of an exercise are one class, so that what is widespread there is taken out as in a real one."""
+import argparse, csv, glob, os, random, re, shutil, subprocess, sys
+
+ROOT = os.path.abspath(os.path.dirname(os.path.abspath(__file__)) + "/../../..")
+KEEP = set("""auto bool break case char const continue do double else extern float for if inline int long return short signed sizeof static
+struct switch template typedef typename unsigned using void volatile while include define pragma unroll C x y z w""".split())
+
+
+def strip(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+
+
+def renamed(text, rng):
+    """Every name that is declared here gets another one; comments go, blanks change."""
+    text = strip(text)
+    declared = set(re.findall(r"\b(?:int|float|double|unsigned|long|bool|char|float4|float2|size_t|dim3)\s*[*&]*\s*(?:const\s+)?(?:__restrict__\s+)?([A-Za-z_]\w*)", text))
+    declared |= set(re.findall(r"\b([A-Za-z_]\w*)\s*(?==[^=])", text)) | set(re.findall(r"__global__[^(]*?\b(\w+)\s*\(", text))
+    entry = set(re.findall(r'extern\s+"C"\s+void\s+(\w+)', text))
+    names = {n: f"v{rng.randrange(10**6)}" for n in declared - KEEP - entry if not n.startswith("__")}
+    text = re.sub(r"\b[A-Za-z_]\w*\b", lambda m: names.get(m.group(0), m.group(0)), text)
+    return re.sub(r"\n\s*", lambda m: "\n" + " " * rng.randrange(9), text)
+
+
+def pieces(text):
+    """Top-level parts: functions, declarations, directives."""
+    parts, depth, now = [], 0, ""
+    for line in strip(text).split("\n"):
+        now += line + "\n"
+        depth += line.count("{") - line.count("}")
+        if depth == 0 and (line.startswith("}") or line.startswith("#") or line.endswith(";")):
+            parts.append(now)
+            now = ""
+    return parts + [now]
+
+
+def reordered(text, rng):
+    parts = pieces(text)
+    head = [p for p in parts if p.lstrip().startswith("#")]
+    rest = [p for p in parts if not p.lstrip().startswith("#")]
+    rng.shuffle(rest)
+    return renamed("".join(head + rest), rng)
+
+
+def padded(text, rng):
+    """A statement that does nothing after every sixth line of code."""
+    out = []
+    for i, line in enumerate(renamed(text, rng).split("\n")):
+        out.append(line)
+        if i % 6 == 5 and line.rstrip().endswith(";"):
+            out.append(f"if (threadIdx.x > {1024 + i}) return;")
+    return "\n".join(out)
+
+
+def half(text, rng):
+    """The first half of its parts alone, renamed."""
+    parts = pieces(text)
+    return renamed("".join(parts[: max(1, len(parts) // 2)]), rng)
+
+
+COPIES = {"renamed, laid out anew": renamed, "renamed, functions in another order": reordered, "renamed, statements put in": padded, "half of it": half}
+
+
+def versions(exercise):
+    found = glob.glob(f"{ROOT}/grader/tests/mutants/{exercise}/*.cu") + glob.glob(f"{ROOT}/grader/tests/class/independent/{exercise}/*.cu")
+    return sorted(found)
+
+
+def shares(build, work, exercise, files):
+    """{(a, b): share} of the pairs that the grader lists; students are in the order of their names."""
+    shutil.rmtree(work, ignore_errors=True)
+    name = exercise.split("/")[1]
+    for who, text in files.items():
+        os.makedirs(f"{work}/in/{who}")
+        open(f"{work}/in/{who}/{name}.cu", "w").write(text)
+    out = subprocess.run([f"{build}/grader", "similar", f"{work}/in", "--exercise", exercise, "--output", f"{work}/out"],
+                         capture_output=True, text=True)
+    if out.returncode:
+        sys.exit(f"similar: {exercise}: {out.stderr}")
+    return {(r["first"], r["second"]): float(r["share"]) for r in csv.DictReader(open(f"{work}/out/pairs.csv"))}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("build")
+    o = p.parse_args()
+    build, work = os.path.abspath(o.build), os.path.abspath(o.build) + "/tests/similar"
+    exercises = sorted(f[len(f"{ROOT}/chapters/"):-3] for f in glob.glob(f"{ROOT}/chapters/*/*.cu"))
+    rng = random.Random(3)
+    apart, near, own = 0, [], 0
+    copies = {k: 0 for k in COPIES}
+    for exercise in exercises:
+        files = versions(exercise)
+        texts = {f"o{i}": open(f).read() for i, f in enumerate(files)}
+        found = shares(build, work, exercise, texts)
+        apart += len(texts) * (len(texts) - 1) // 2
+        near += [(s, exercise, *(os.path.basename(files[int(w[1:])]) for w in pair)) for pair, s in found.items()]
+        same = shares(build, work, exercise, {**texts, **{"c" + w[1:]: t for w, t in texts.items()}})
+        enough = [w for w in texts if ("c" + w[1:], w) in same or (w, "c" + w[1:]) in same]
+        own += len(enough)
+        for kind, change in COPIES.items():
+            found = shares(build, work, exercise, {**texts, **{"c" + w[1:]: change(texts[w], rng) for w in enough}})
+            copies[kind] += sum(("c" + w[1:], w) in found for w in enough)
+    print(f"different versions: {apart} pairs of {len(exercises)} exercises, {len(near)} of them listed")
+    for s in sorted(near, reverse=True):
+        print(f"    {100 * s[0]:5.1f} %  {s[1]}: {s[2]}, {s[3]}")
+    print(f"{own} versions have enough of their own that a copy as it is is listed; of their copies are listed:")
+    for kind, n in copies.items():
+        print(f"    {kind}: {n} ({100 * n / own:.0f} %)")
+
+
+main()

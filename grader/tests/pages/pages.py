@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""make check-pages: every page of a folder parses, links to nothing that is not there, asks for nothing; and, where a Chromium is
+found, shows no error at three widths, in light and dark, and does not scroll sideways.
+
+    pages.py FOLDER [PICTURES]      PICTURES: a folder for screenshots, index.html and the first pages
+
+Needs for the second half: apt-get install chromium-headless-shell (or chromium). It speaks to it through two pipes, with the
+commands of the DevTools protocol."""
+import base64, html.parser, json, os, pathlib, re, shutil, subprocess, sys, time
+
+WIDTHS = (360, 720, 1280)
+VOID = {"meta", "br", "hr", "input", "img", "link"}
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.stack, self.faults, self.links = path, [], [], []
+        self.feed(path.read_text(encoding="utf-8"))
+        self.close()
+        if self.stack:
+            self.faults.append(f"not closed: {self.stack[-1]}")
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ("src", "srcset", "style", "data", "action", "poster") or name.startswith("on"):
+                self.faults.append(f"<{tag} {name}>")
+            if name == "href":
+                self.links.append(value)
+                if tag != "a":
+                    self.faults.append(f"<{tag} href>")
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.stack or self.stack.pop() != tag:
+            self.faults.append(f"closed out of order: {tag} in line {self.getpos()[0]}")
+
+
+def check_text(path, folder):
+    page = Page(path)
+    text = path.read_text(encoding="utf-8")
+    if "default-src 'none'" not in text:
+        page.faults.append("no content security policy")
+    if re.search(r"url\(|@import", re.search(r"<style>(.*?)</style>", text, re.S).group(1)):
+        page.faults.append("a style that asks for something")
+    for link in page.links:
+        target = link.split("#")[0]
+        if not re.match(r"[a-z]+:", link) and target and not (folder / target).exists():
+            page.faults.append(f"a link to {link}, which is not there")
+    return page.faults
+
+
+class Browser:
+    def __init__(self, program):
+        ours, theirs = os.pipe(), os.pipe()  # what it reads, what it writes
+        def into_place():
+            a, b = os.dup(ours[0]), os.dup(theirs[1])
+            os.dup2(a, 3), os.dup2(b, 4)
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe",
+             "--disable-background-networking", "about:blank"],
+            preexec_fn=into_place, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(ours[0]), os.close(theirs[1])
+        self.to, self.of, self.rest, self.number, self.events = ours[1], theirs[0], b"", 0, []
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.ask(domain + ".enable")
+
+    def read(self):
+        while b"\0" not in self.rest:
+            chunk = os.read(self.of, 1 << 16)
+            if not chunk:
+                sys.exit("pages: the browser ended")
+            self.rest += chunk
+        line, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(line)
+
+    def ask(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if hasattr(self, "session"):
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    sys.exit(f"pages: {method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, path, width, dark):
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.events.clear()
+        self.ask("Page.navigate", url=path.absolute().as_uri())
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            self.events.append(self.read())
+
+    def faults(self, path):
+        found = []
+        wide = self.ask("Runtime.evaluate", expression="document.documentElement.scrollWidth - innerWidth")["result"]["value"]
+        if wide > 0:
+            found.append(f"scrolls sideways by {wide} px")
+        for e in self.events:
+            method, p = e.get("method"), e.get("params", {})
+            if method == "Log.entryAdded" and p["entry"]["level"] in ("error", "warning"):
+                found.append("console: " + p["entry"]["text"][:160])
+            if method == "Runtime.exceptionThrown":
+                found.append("script: " + p["exceptionDetails"]["text"])
+            url = p.get("request", {}).get("url", "") if method == "Network.requestWillBeSent" else ""
+            if url and url != path.absolute().as_uri():
+                found.append("asks for " + url[:100])
+        return found
+
+    def picture(self, to):
+        size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
+        shot = self.ask("Page.captureScreenshot", captureBeyondViewport=True,
+                        clip={"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1})
+        to.write_bytes(base64.b64decode(shot["data"]))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    folder = pathlib.Path(sys.argv[1])
+    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    pages, bad = sorted(folder.glob("*.html")), 0
+    if not pages:
+        sys.exit(f"pages: no page in {folder}")
+
+    def tell(path, where, faults):
+        nonlocal bad
+        for f in sorted(set(faults)):
+            bad += 1
+            print(f"{path.name}{where}: {f}")
+
+    for path in pages:
+        tell(path, "", check_text(path, folder))
+    program = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome")) if p), None)
+    if not program:
+        print("skipped: how pages look, no Chromium is here (apt-get install chromium-headless-shell)")
+    else:
+        browser = Browser(program)
+        for i, path in enumerate(pages):
+            for width in WIDTHS:
+                dark = width == 720
+                browser.open(path, width, dark)
+                tell(path, f" at {width} px", browser.faults(path))
+                if pictures and (i < 3 or path.name == "index.html"):
+                    pictures.mkdir(parents=True, exist_ok=True)
+                    browser.picture(pictures / f"{path.stem}-{width}{'-dark' if dark else ''}.png")
+        browser.process.terminate()
+    print(f"{len(pages)} pages, {bad} faults")
+    return bad != 0
+
+
+sys.exit(main())

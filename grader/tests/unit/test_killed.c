@@ -1,0 +1,32 @@
+/* test_killed.c — a compiler that the machine ends is nobody's fault: told from one that a limit of ours ended, and from one that refused. */
+#include "grader/grade/build.h"
+#include "grader/tests/unit/unit.h"
+
+#include <signal.h>
+
+static bool killed(enum jail_end end, int code, int signal, const char *said) {
+    struct jail_result r = {.end = end, .code = code, .signal = signal};
+    buf_puts(&r.output, said);
+    bool was = build_was_killed(&r);
+    jail_result_free(&r);
+    return was;
+}
+
+START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
+    ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, ""));
+    ck_assert(killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
+    ck_assert(killed(JAIL_EXITED, 255, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
+    ck_assert(!killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));
+    ck_assert(!killed(JAIL_EXITED, 0, 0, "warning: died due to signal 9 (Kill signal)\n"));
+    ck_assert(!killed(JAIL_SIGNALLED, 0, SIGSEGV, "") && !killed(JAIL_MEMORY, 0, SIGKILL, "") &&
+              !killed(JAIL_TIMEOUT, 0, SIGKILL, ""));
+}
+END_TEST
+
+UNIT_SUITE(killed) {
+    Suite *s = suite_create("killed");
+    TCase *t = tcase_create("killed");
+    tcase_add_test(t, a_compiler_that_the_machine_ends_is_told_from_one_that_refuses);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,180 @@
+/* test_lessons.c — tables of times in the lessons (grader/tests/timing/lessons.py writes them): measured rows are what
+ * docs/results says, modelled ones what the exercise's ladder says, give or take 3 %. */
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/file.h"
+#include "grader/tests/unit/unit.h"
+
+#include <ctype.h>
+#include <glob.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 1 << 22, VERSIONS = 12, NAME = 64 };
+static const char mark[] = "<!--times ", again[] = "python3 grader/tests/timing/lessons.py";
+
+struct mark {
+    char exercise[NAME], version[VERSIONS][NAME];
+    unsigned n;
+};
+
+/* "transpose: 1-tile answer-->" */
+static bool read_mark(const char *at, struct mark *m) {
+    int used = 0;
+    *m = (struct mark){0};
+    if (sscanf(at, "%63[a-z0-9_]: %n", m->exercise, &used) != 1 || !used) return false;
+    for (at += used; m->n < VERSIONS && sscanf(at, "%63[^ >\n]%n", m->version[m->n], &used) == 1; at += used + 1) {
+        char *end = strstr(m->version[m->n], "--");
+        m->n++;
+        if (end) return *end = 0, true;
+    }
+    return false;
+}
+
+/* Cell n of a table's line as text, without the blanks around it. */
+static bool cell(const char *line, unsigned n, char *out, size_t size) {
+    const char *end = line + strcspn(line, "\n");
+    for (unsigned i = 0; i <= n; i++) {
+        line = memchr(line, '|', (size_t)(end - line));
+        if (!line++) return false;
+    }
+    const char *stop = memchr(line, '|', (size_t)(end - line));
+    if (!stop) return false;
+    while (*line == ' ') line++;
+    while (stop > line && stop[-1] == ' ') stop--;
+    snprintf(out, size, "%.*s", (int)(stop - line), line);
+    return true;
+}
+
+/* "1 240" is 1240; NAN for what is no number. */
+static double number(const char *text) {
+    char digits[NAME], *end;
+    unsigned n = 0;
+    for (; *text && n < NAME - 1; text++)
+        if (*text != ' ') digits[n++] = *text;
+    digits[n] = 0;
+    double v = strtod(digits, &end);
+    return n && !*end ? v : NAN;
+}
+
+static void read_text(const char *path, struct buf *out) {
+    struct err e = {0};
+    ck_assert_msg(file_read(path, TEXT, out, &e), "%s", e.text);
+}
+
+/* Of docs/results/GPU/report.json, GPU in small letters. */
+static double measured(const char *gpu, const char *exercise, const char *version) {
+    char path[128];
+    size_t i;
+    json_t *x;
+    double us = NAN;
+    snprintf(path, sizeof path, "docs/results/%s/report.json", gpu);
+    json_t *report = json_load_file(path, 0, NULL);
+    ck_assert_msg(report != NULL, "%s cannot be read", path);
+    json_array_foreach(json_object_get(report, "exercises"), i, x) {
+        const char *id = json_string_value(json_object_get(x, "exercise")), *slash = strchr(id, '/');
+        if (strcmp(slash + 1, exercise)) continue;
+        const json_t *t = json_object_get(json_object_get(x, "times"), strcmp(version, "answer") ? version : "");
+        us = json_number_value(json_object_get(t, "measured_us"));
+    }
+    json_decref(report);
+    return us;
+}
+
+/* Of the ladder's table of times, whose rows are headed by devices. */
+static double modelled(const char *device, const char *exercise, const char *version) {
+    char pattern[128], text[NAME], start[NAME];
+    glob_t found;
+    struct buf ladder = {0};
+    snprintf(pattern, sizeof pattern, "solutions/*/%s-ladder.md", exercise);
+    ck_assert_msg(glob(pattern, 0, NULL, &found) == 0, "%s: no ladder", exercise);
+    read_text(found.gl_pathv[0], &ladder);
+    globfree(&found);
+    snprintf(start, sizeof start, "\n| %s |", device);
+    const char *head = strstr(buf_str(&ladder), "\n| device |"), *row = head ? strstr(head, start) : NULL;
+    unsigned n = 1;
+    while (row && cell(head + 1, n, text, sizeof text) && strcmp(text, version)) n++;
+    double us = row && cell(row + 1, n, text, sizeof text) ? number(text) : NAN;
+    buf_free(&ladder);
+    return us;
+}
+
+/* One row; a row of another kind is left alone. Returns the number of cells that were looked at. */
+static unsigned check_row(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
+    char head[NAME], device[NAME], kind[NAME], text[NAME];
+    if (!cell(line, 0, head, sizeof head) || sscanf(head, "%63[A-Za-z0-9], %63[a-z]", device, kind) != 2) return 0;
+    bool is_measured = !strcmp(kind, "measured");
+    if (!is_measured && strcmp(kind, "modelled") != 0) return 0;
+    for (char *c = device; *c; c++) *c = (char)tolower(*c);
+    for (unsigned i = 0; i < m->n; i++) {
+        double right = (is_measured ? measured : modelled)(device, m->exercise, m->version[i]);
+        double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
+        if (!(fabs(said - right) <= 0.03 * right))
+            buf_printf(wrong, "%s: %s %s on %s is said to be %g us, and is %g (%s)\n", page, m->exercise, m->version[i],
+                       head, said, right, again);
+    }
+    return m->n;
+}
+
+static unsigned check_page(const char *page, const char *text, struct buf *wrong) {
+    unsigned cells = 0;
+    for (const char *at = text; (at = strstr(at, mark)); at++) {
+        struct mark m;
+        if (!read_mark(at + strlen(mark), &m)) buf_printf(wrong, "%s: %.60s is not understood\n", page, at);
+        for (const char *line = strchr(at, '\n'); line && line[1] == '|'; line = strchr(line + 1, '\n'))
+            cells += check_row(page, &m, line + 1, wrong);
+    }
+    return cells;
+}
+
+START_TEST(times_in_lessons_are_those_of_the_results_and_the_ladders) {
+    glob_t found;
+    struct buf wrong = {0};
+    unsigned cells = 0;
+    ck_assert_int_eq(glob("chapters/*/README.md", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct buf text = {0};
+        read_text(found.gl_pathv[i], &text);
+        cells += check_page(found.gl_pathv[i], buf_str(&text), &wrong);
+        buf_free(&text);
+    }
+    globfree(&found);
+    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    ck_assert_uint_ge(cells, 200);
+}
+END_TEST
+
+#define TABLE(h100, t4)                                                                                             \
+    "<!--times swizzle: 1-tile answer-->\n| us | a tile | swizzled | other |\n|---|---|---|---|\n| H100, measured " \
+    "| " h100 " | 16.6 | 3 |\n| H200, measured | 25.3 | 13.4 | |\n" t4 "| here | x | y | z |\n\nText 26.3\n"
+
+START_TEST(a_time_that_is_another_is_told) {
+    struct buf wrong = {0};
+    ck_assert_uint_eq(check_page("p", TABLE("26.3", ""), &wrong), 4);
+    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    check_page("p", TABLE("28.3", ""), &wrong);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&wrong), "swizzle 1-tile on H100, measured is said to be 28.3 us, and is 26."));
+    buf_clear(&wrong);
+    check_page("p", TABLE("26.3", "| T4, modelled | ? | 1 |\n"), &wrong);
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle 1-tile on T4, modelled"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle answer on T4, modelled is said to be 1 us"));
+    buf_clear(&wrong);
+    check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &wrong);
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "no-such"));
+    buf_free(&wrong);
+}
+END_TEST
+
+UNIT_SUITE(lessons) {
+    Suite *s = suite_create("lessons");
+    TCase *t = tcase_create("tables of times");
+    tcase_add_test(t, times_in_lessons_are_those_of_the_results_and_the_ladders);
+    tcase_add_test(t, a_time_that_is_another_is_told);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    return s;
+}

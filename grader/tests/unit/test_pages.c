@@ -1,0 +1,239 @@
+/* test_pages.c — pages for people to look at (grader/page, grader/report): they parse, ask nothing of anywhere, keep what a
+ * submission says as text, and show the figures of the result. */
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/grade/versions.h"
+#include "grader/page/page.h"
+#include "grader/report/report.h"
+#include "grader/sim/device.h"
+#include "grader/tests/unit/markup.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char evil[] = "</td></table><script>alert(1)</script> & \"quotes\" 'x' \x01";
+
+static const struct ex_case cases[] = {{.dim = {1}}};
+static const struct exercise exercise = {
+    .name = "none", .title = "a title", .cases = cases, .ncases = 1, .points = {.technique = 60, .speed = 40}};
+
+/* Every text that may be a submission's is an evil one. */
+static struct result hostile(void) {
+    static struct case_result list[] = {{"correctness", evil, V_RTE, evil, NULL}};
+    static struct technique_result checks[] = {{.name = "a goal",
+                                                .metric = "sectors_load",
+                                                .value = 126976,
+                                                .limit = 4.5,
+                                                .reason = evil,
+                                                .file = evil,
+                                                .line = 3,
+                                                .at_most = true,
+                                                .naive_known = true,
+                                                .naive = 262144,
+                                                .way = 0.25,
+                                                .unit = evil}};
+    static struct line_result lines[] = {{.file = "none.cu",
+                                          .line = 1,
+                                          .counters = {.branches = 8, .divergent_branches = 2},
+                                          .waits = {[SIM_WAIT_DRAM] = 1e-5}}};
+    static struct kernel_time times[] = {{.name = evil,
+                                          .limit = evil,
+                                          .bound_by = evil,
+                                          .launches = 3,
+                                          .grid = {7, 1, 1},
+                                          .block = {96, 1, 1},
+                                          .registers = 37,
+                                          .occupancy = 0.625,
+                                          .us = 20}};
+    static struct access_result accesses[2];
+    static struct missing missing[] = {{12.5, "goal", evil}};
+    accesses[0] = (struct access_result){evil, {.file = "none.cu", .line = 1, .mask = ~0u, .bytes = 4, .cost = 32}};
+    for (unsigned l = 0; l < 32; l++) accesses[0].at.offset[l] = 32 * l;
+    accesses[1] = accesses[0], accesses[1].at.shared = true, accesses[1].at.cost = 8;
+    return (struct result){.ex = &exercise,
+                           .id = "00-none/none",
+                           .file = "none.cu",
+                           .verdict = V_PART,
+                           .score = 43.2,
+                           .max_score = 100,
+                           .message = evil,
+                           .cases = list,
+                           .ncases = 1,
+                           .technique = checks,
+                           .ntechnique = 1,
+                           .lines = lines,
+                           .nlines = 1,
+                           .times = times,
+                           .ntimes = 1,
+                           .accesses = accesses,
+                           .naccesses = 2,
+                           .missing = missing,
+                           .nmissing = 1,
+                           .has_counters = true,
+                           .counters = {.inst_executed = 4711},
+                           .speed = {.valid = true,
+                                     .kind = "modelled",
+                                     .student_us = 20,
+                                     .solution_us = 10,
+                                     .baseline_us = 40,
+                                     .vs_solution = 0.5,
+                                     .bytes = 1e6,
+                                     .flops = 1e7,
+                                     .size = evil,
+                                     .bound_by = evil,
+                                     .note = evil,
+                                     .of_roofline = 0.1,
+                                     .timed = true}};
+}
+
+static void write_page(struct result *r, struct buf *out) {
+    struct version versions[] = {{.name = "naive", .shown = *r, .us = 40},
+                                 {.name = "2-step", .shown = *r, .us = 30},
+                                 {.name = "answer", .shown = *r, .us = 10}};
+    struct report_run runs[] = {{.when = 1700000000, .verdict = "WA", .kind = "-"},
+                                {.when = 1700000600, .verdict = "PART", .kind = "modelled", .score = 43.2, .us = 20}};
+    struct report_beside b = {versions, 3, runs, 2};
+    buf_puts(&r->source, evil), buf_puts(&r->source, "\n");
+    buf_puts(&r->log, evil);
+    report_html(r, device_find("h200"), &b, out);
+}
+
+START_TEST(a_page_parses_and_asks_nothing_of_anywhere) {
+    struct result r = hostile();
+    struct buf out = {0};
+    write_page(&r, &out);
+    const char *page = buf_str(&out), *fault = markup_fault(page, 0);
+    ck_assert_msg(!fault, "%s", fault);
+    ck_assert(strstr(page, "content=\"default-src 'none'; style-src 'sha256-"));
+    for (const char *p = page; (p = strstr(p, "http")); p += 4)
+        ck_assert_msg(!strncmp(p, "http-equiv", 10), "%.40s", p);
+    buf_free(&out), buf_free(&r.source), buf_free(&r.log);
+}
+END_TEST
+
+START_TEST(what_a_submission_says_is_text) {
+    struct result r = hostile();
+    struct buf out = {0};
+    write_page(&r, &out);
+    const char *page = buf_str(&out);
+    ck_assert(!strstr(page, "<script") && !strstr(page, "alert(1)</script>"));
+    ck_assert(strstr(page, "&lt;/td&gt;&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot; "
+                           "&#39;x&#39; \xef\xbf\xbd"));
+    buf_free(&out), buf_free(&r.source), buf_free(&r.log);
+}
+END_TEST
+
+START_TEST(a_page_shows_the_figures_of_the_result) {
+    static const char *const figures[] = {
+        "43.2 of 100", ">126 976<", "4.5<",       ">262 144<", "25 %",
+        "20 us",       "40 us",     "12.5",       "4711",      ">37<",
+        "62 %",        "7 x 1 x 1", "96 x 1 x 1", "2-step",    "32 sectors for 128 bytes, 4 at least",
+        "8 passes",    "roofline",  "a barrier"};
+    struct result r = hostile();
+    struct buf out = {0};
+    r.lines[0].waits[SIM_WAIT_BARRIER] = 1e-5;
+    write_page(&r, &out);
+    for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
+        ck_assert_msg(strstr(buf_str(&out), figures[i]), "not on the page: %s", figures[i]);
+    buf_free(&out), buf_free(&r.source), buf_free(&r.log);
+}
+END_TEST
+
+/* 32 lanes in 4 sectors; every other float of 256 bytes: 8 sectors for what 4 could hold; all lanes on one float: 1 of 4 bytes. */
+START_TEST(sectors_are_counted_as_they_are_drawn) {
+    static const unsigned stride[] = {4, 8, 0}, drawn[] = {4, 8, 1}, least[] = {4, 4, 1};
+    for (unsigned i = 0; i < 3; i++) {
+        struct sim_access a = {.mask = ~0u, .bytes = 4};
+        struct buf out = {0};
+        unsigned bytes, boxes = 0;
+        for (unsigned l = 0; l < 32; l++) a.offset[l] = stride[i] * l;
+        ck_assert_uint_eq(page_map_ideal(&a, &bytes), least[i]);
+        ck_assert_uint_eq(bytes, stride[i] ? 128 : 4);
+        page_map_sectors(&a, &out);
+        for (const char *p = buf_str(&out); (p = strstr(p, "class=\"box\"")); p++) boxes++;
+        ck_assert_uint_eq(boxes, drawn[i]);
+        buf_free(&out);
+    }
+}
+END_TEST
+
+/* Words 2 l: lanes l and l + 16 meet one bank, so 16 cells in each of two rows; four bytes of one word: one cell. */
+START_TEST(banks_are_drawn_pass_by_pass) {
+    struct sim_access a = {.mask = ~0u, .bytes = 4, .cost = 2, .shared = true};
+    struct buf out = {0};
+    unsigned first = 0, again = 0;
+    for (unsigned l = 0; l < 32; l++) a.offset[l] = 8 * l;
+    page_map_banks(&a, &out);
+    for (const char *p = buf_str(&out); (p = strstr(p, "class=\"used\"")); p++) first++;
+    for (const char *p = buf_str(&out); (p = strstr(p, "class=\"again\"")); p++) again++;
+    ck_assert_uint_eq(first, 16);
+    ck_assert_uint_eq(again, 16);
+    buf_free(&out);
+}
+END_TEST
+
+/* What crosses from a process that is not trusted may be anything. */
+START_TEST(any_access_can_be_drawn) {
+    uint32_t x = 1;
+    for (unsigned i = 0; i < 300; i++) {
+        struct sim_access a = {0};
+        struct buf out = {0};
+        unsigned char *p = (unsigned char *)&a;
+        for (size_t k = 0; k < sizeof a; k++) x = x * 1664525 + 1013904223, p[k] = (unsigned char)(x >> 24);
+        a.file = "x", a.bytes = a.bytes % 64 + 1, a.kind %= 3, a.shared = i % 2;
+        (a.shared ? page_map_banks : page_map_sectors)(&a, &out);
+        ck_assert_uint_lt(out.size, 1 << 20);
+        buf_free(&out);
+    }
+}
+END_TEST
+
+/* Every page of the site parses and asks for nothing; tasks link to what they name, fold their hints up, and are found by words. */
+START_TEST(the_site_is_made_of_the_book) {
+    char folder[] = "/tmp/site-XXXXXX", path[200];
+    struct err e = {0};
+    if (access("build/makesite", X_OK) != 0) {
+        unit_skip("the_site_is_made_of_the_book", "build/makesite is not built: make build/makesite");
+        return;
+    }
+    ck_assert(mkdtemp(folder) != NULL);
+    ck_assert_int_eq(shell("build/makesite --no-pictures %s >/dev/null", folder), 0);
+    char **files = book_files(folder, "", ".html");
+    unsigned n = 0;
+    for (char **f = files; *f; f++, n++) {
+        struct buf page = {0};
+        snprintf(path, sizeof path, "%s/%.100s", folder, *f);
+        ck_assert(file_read(path, 1 << 24, &page, &e));
+        ck_assert_msg(!markup_fault(buf_str(&page), 1), "%s: %s", *f, markup_fault(buf_str(&page), 1));
+        if (!strcmp(*f, "index.html"))
+            ck_assert(strstr(buf_str(&page), "script-src 'sha256-") && strstr(buf_str(&page), " swizzle "));
+        if (!strcmp(*f, "chapters-02-coalescing-transpose.html"))
+            ck_assert(strstr(buf_str(&page), "<details><summary>Hint 1</summary>") &&
+                      strstr(buf_str(&page), "href=\"solutions-02-coalescing-transpose-ladder.html\""));
+        if (!strcmp(*f, "docs-contributing.html"))
+            ck_assert(strstr(buf_str(&page), "<a href=\"docs-architecture.html\"><code>docs/architecture.md"));
+        buf_free(&page);
+    }
+    ck_assert_uint_gt(n, 2 * book_count());
+    book_free_list(files);
+    ck_assert_int_eq(shell("rm -r %s", folder), 0);
+}
+END_TEST
+
+UNIT_SUITE(pages) {
+    Suite *s = suite_create("pages");
+    TCase *t = tcase_create("pages");
+    tcase_add_test(t, a_page_parses_and_asks_nothing_of_anywhere);
+    tcase_add_test(t, what_a_submission_says_is_text);
+    tcase_add_test(t, a_page_shows_the_figures_of_the_result);
+    tcase_add_test(t, sectors_are_counted_as_they_are_drawn);
+    tcase_add_test(t, banks_are_drawn_pass_by_pass);
+    tcase_add_test(t, any_access_can_be_drawn);
+    tcase_add_test(t, the_site_is_made_of_the_book);
+    suite_add_tcase(s, t);
+    return s;
+}

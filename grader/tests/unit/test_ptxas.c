@@ -1,0 +1,87 @@
+/* test_ptxas.c — what ptxas says of kernels, told apart by its lines: texts as `ptxas -v` writes them, by hand. */
+#include "grader/server/ptxas.h"
+#include "grader/tests/unit/unit.h"
+
+#include <string.h>
+
+static void expect(const char **text, const char *name, unsigned registers, unsigned spill_bytes) {
+    struct ptxas_figures f;
+    *text = ptxas_next(*text, &f);
+    ck_assert_msg(*text != NULL, "%s is not found", name);
+    ck_assert_msg(f.length == strlen(name) && !memcmp(f.name, name, f.length), "`%.*s`, expected `%s`", (int)f.length,
+                  f.name, name);
+    ck_assert_uint_eq(f.registers, registers);
+    ck_assert_uint_eq(f.spill_bytes, spill_bytes);
+}
+
+static void expect_end(const char *text) {
+    struct ptxas_figures f;
+    ck_assert(ptxas_next(text, &f) == NULL);
+}
+
+START_TEST(test_each_kernel_has_its_own_figures) {
+    const char *text = "ptxas info    : 0 bytes gmem\n"
+                       "ptxas info    : Compiling entry function '_Z3bigPf' for 'sm_90'\n"
+                       "ptxas info    : Function properties for _Z3bigPf\n"
+                       "    16 bytes stack frame, 24 bytes spill stores, 40 bytes spill loads\n"
+                       "ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size\n"
+                       "ptxas info    : Compile time = 12.3 ms\n"
+                       "ptxas info    : Compiling entry function '_Z5smallPf' for 'sm_90'\n"
+                       "ptxas info    : Function properties for _Z5smallPf\n"
+                       "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                       "ptxas info    : Used 8 registers, used 0 barriers\n";
+    expect(&text, "_Z3bigPf", 255, 64);
+    expect(&text, "_Z5smallPf", 8, 0);
+    expect_end(text);
+}
+END_TEST
+
+START_TEST(test_a_function_that_is_called_is_no_kernel) {
+    const char *text = "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+                       "ptxas info    : Function properties for k\n"
+                       "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                       "ptxas info    : Used 24 registers\n"
+                       "ptxas info    : Function properties for helper\n"
+                       "    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n";
+    expect(&text, "k", 24, 0);
+    expect_end(text);
+}
+END_TEST
+
+START_TEST(test_a_line_ends_where_it_ends) {
+    char text[2048] = "ptxas info    : Function properties for ", name[700];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    strcat(text, name);
+    strcat(text, "\n\n"
+                 "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                 "ptxas info    : Used\n"
+                 "7 registers\n"
+                 "ptxas info    : Used 12 registers\n");
+    const char *at = text;
+    expect(&at, name, 12, 0);
+    expect_end(at);
+    expect_end("ptxas info    : Used 12 registers\n"); /* of whom? */
+    expect_end("");
+}
+END_TEST
+
+START_TEST(test_a_name_may_look_like_a_message) {
+    const char *text = "ptxas info    : Function properties for Used_99_registers\n"
+                       "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                       "ptxas info    : Used 5 registers\n";
+    expect(&text, "Used_99_registers", 5, 0);
+    expect_end(text);
+}
+END_TEST
+
+UNIT_SUITE(ptxas) {
+    Suite *suite = suite_create("ptxas");
+    TCase *tc = tcase_create("what it says");
+    tcase_add_test(tc, test_each_kernel_has_its_own_figures);
+    tcase_add_test(tc, test_a_function_that_is_called_is_no_kernel);
+    tcase_add_test(tc, test_a_line_ends_where_it_ends);
+    tcase_add_test(tc, test_a_name_may_look_like_a_message);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

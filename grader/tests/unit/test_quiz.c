@@ -1,0 +1,212 @@
+/* test_quiz.c — pages of questions: what is read, what is refused, how answers are judged; the book's own pages against the
+ * simulator; and the command from outside. */
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/cli/quiz.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD "# Predict\n\nText.\n\n"
+#define NUMBER(n) \
+    "## " n ". Number\n\nHow many?\n\n<!--quiz\nanswer: 1/8\nwithin: 0.01\nwhy: So it is.\nSecond line.\n-->\n\n"
+#define CHOICE(n)        "## " n ". Choice\n\nWhich?\n\n- a. this\n- b. that\n\n<!--quiz\nanswer: b\nwhy: That.\n-->\n\n"
+#define COUNTED(n, what) "## " n ". Counted\n\nHow many?\n\n<!--quiz\nanswer: 3\ncounted: " what "\nwhy: Yes.\n-->\n\n"
+
+static struct quiz parsed(const char *text) {
+    struct quiz q;
+    struct err e = {0};
+    ck_assert_msg(quiz_parse(text, &q, &e), "%s", e.text);
+    return q;
+}
+
+START_TEST(a_page_is_read) {
+    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu") COUNTED(
+        "4", "theoretical_occupancy of k in quiz/y.cu") COUNTED("5", "barriers in quiz/z.cu"));
+    ck_assert_uint_eq(q.n, 5);
+    ck_assert_double_eq(q.questions[0].answer, 0.125);
+    ck_assert_double_eq(q.questions[0].within, 0.01);
+    ck_assert_str_eq(q.questions[0].text, "1. Number\n\nHow many?");
+    ck_assert_str_eq(q.questions[0].why, "So it is.\nSecond line.");
+    ck_assert_int_eq(q.questions[1].choice, 'b');
+    ck_assert_uint_eq(q.questions[1].choices, 2);
+    const struct quiz_question *c = &q.questions[2];
+    ck_assert(c->counted && !strcmp(c->counter, "a") && !strcmp(c->over, "b") && !strcmp(c->kernel, "kernel"));
+    ck_assert_str_eq(c->file, "quiz/x.cu");
+    ck_assert(!c[1].over[0] && !strcmp(c[1].kernel, "k") && !strcmp(c[1].file, "quiz/y.cu"));
+    ck_assert(!c[2].over[0] && !c[2].kernel[0] && !strcmp(c[2].counter, "barriers"));
+    quiz_free(&q);
+}
+END_TEST
+
+/* {a page, what the error says} */
+static const char *const refused[][2] = {
+    {HEAD NUMBER("1") NUMBER("2"), "2 questions instead of 3 to 6"},
+    {HEAD NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 begins with no line `## 2. "},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
+    {HEAD "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n", "3. X: no `why:`"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n", "3. X: `why:` is empty"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nwhy: a\n-->\n", "3. X: no answer"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n", "3. X: `answer: maybe`"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: b\nwhy: a\n-->\n", "has 0 choices"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: c\nwhy: a\n-->\n", "has 2 choices"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n", "has choices"},
+    {HEAD NUMBER("1") NUMBER("2") COUNTED("3", "barriers"), "`counted: barriers` is not understood"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n", "`spoiler: 2` is not understood"},
+    {HEAD NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n", "there is text behind its comment"},
+};
+enum { REFUSED = sizeof refused / sizeof *refused };
+
+START_TEST(a_page_with_a_fault_is_refused_and_the_fault_named) {
+    struct quiz q;
+    struct err e = {0};
+    ck_assert(!quiz_parse(refused[_i][0], &q, &e));
+    ck_assert_msg(strstr(e.text, refused[_i][1]) != NULL, "%s", e.text);
+    quiz_free(&q);
+}
+END_TEST
+
+static bool judged(const struct quiz_question *q, const char *given, double figure) {
+    struct err e = {0};
+    bool right = false;
+    ck_assert_msg(quiz_judge(q, given, figure, &right, &e), "%s", e.text);
+    return right;
+}
+
+START_TEST(numbers_and_letters_are_judged) {
+    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
+    const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1], *exact = &q.questions[2];
+    ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) && judged(number, " 12.5% ", 0.125));
+    ck_assert(judged(number, "0.134", 0.125) && !judged(number, "0.136", 0.125));
+    ck_assert(judged(exact, "3", 3) && !judged(exact, "3.001", 3) && judged(exact, "33e-1", 3.3));
+    ck_assert(judged(choice, "b", 0) && judged(choice, "B.", 0) && !judged(choice, "a", 0));
+    quiz_free(&q);
+}
+END_TEST
+
+START_TEST(what_is_no_answer_is_told_and_not_judged) {
+    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") NUMBER("3"));
+    static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"}, *const letters[] = {
+                                                                                                "", "c", "8", "ab"};
+    bool right;
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct err e = {0};
+        ck_assert_msg(!quiz_judge(&q.questions[0], numbers[i], 1, &right, &e), "'%s'", numbers[i]);
+        ck_assert_ptr_nonnull(strstr(e.text, "is a number"));
+    }
+    for (unsigned i = 0; i < sizeof letters / sizeof *letters; i++) {
+        struct err e = {0};
+        ck_assert_msg(!quiz_judge(&q.questions[1], letters[i], 1, &right, &e), "'%s'", letters[i]);
+        ck_assert_str_eq(e.text, "the answer is a letter from a to b");
+    }
+    quiz_free(&q);
+}
+END_TEST
+
+#define LAUNCH(kernel, loads, requests)                                                             \
+    "{\"kernel\": \"" kernel "\", \"theoretical_occupancy\": 0.5, \"counters\": {\"loads\": " loads \
+    ", \"requests\": " requests "}}"
+static const char json[] = "{\"launches\": [" LAUNCH("one", "8", "2") "," LAUNCH("two", "30", "0") "]}";
+
+static double figure(const char *counted, const char **error) {
+    char page[2000];
+    static struct err e;
+    double out = -1;
+    snprintf(page, sizeof page, HEAD NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"), counted);
+    struct quiz q = parsed(page);
+    e = (struct err){0};
+    bool ok = quiz_figure(json, &q.questions[2], &out, &e);
+    *error = ok ? NULL : e.text;
+    quiz_free(&q);
+    return out;
+}
+
+START_TEST(figures_are_taken_from_the_counters_of_a_run) {
+    const char *error;
+    ck_assert_double_eq(figure("loads", &error), 38);
+    ck_assert_double_eq(figure("loads of two", &error), 30);
+    ck_assert_double_eq(figure("loads / requests of one", &error), 4);
+    ck_assert_double_eq(figure("theoretical_occupancy of one", &error), 0.5);
+    ck_assert_ptr_null(error);
+    figure("stores", &error);
+    ck_assert_ptr_nonnull(strstr(error, "`stores` is no counter"));
+    figure("loads of three", &error);
+    ck_assert_ptr_nonnull(strstr(error, "launches no kernel three"));
+    figure("loads / requests of two", &error);
+    ck_assert_ptr_nonnull(strstr(error, "nothing can be divided by it"));
+}
+END_TEST
+
+/* ---- the book's pages ---- */
+
+static unsigned chapters(const char *out[100]) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < book_count(); i++)
+        if (!n || strcmp(out[n - 1], book_at(i)->chapter)) out[n++] = book_at(i)->chapter;
+    return n;
+}
+
+START_TEST(each_page_says_what_the_simulator_counts) {
+    const char *list[100];
+    unsigned seen = 0;
+    struct err e = {0};
+    ck_assert_msg(book_open(&e), "%s", e.text);
+    for (unsigned i = 0, n = chapters(list); i < n; i++) {
+        struct buf problems = {0};
+        if (!quiz_exists(list[i])) continue;
+        quiz_check(list[i], &problems);
+        ck_assert_msg(!problems.size, "%s: %s", list[i], buf_str(&problems));
+        seen++;
+    }
+    ck_assert_uint_ge(seen, 10);
+}
+END_TEST
+
+START_TEST(questions_are_shown_without_their_answers) {
+    struct err e = {0};
+    struct buf out = {0};
+    ck_assert_int_eq(shell("%s/grader quiz 04 </dev/null >/tmp/wb-quiz.%d 2>&1", build_folder(), getpid()), 0);
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/wb-quiz.%d", getpid());
+    ck_assert_msg(file_read(path, 1 << 16, &out, &e), "%s", e.text);
+    ck_assert_ptr_nonnull(strstr(buf_str(&out), "Question 1 of 5"));
+    ck_assert_ptr_null(strstr(buf_str(&out), "answer:"));
+    ck_assert_ptr_null(strstr(buf_str(&out), "gcd(34, 32)"));
+    buf_free(&out), unlink(path);
+}
+END_TEST
+
+START_TEST(answers_decide_the_exit_status) {
+    const char *b = build_folder();
+    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32,2,0,c >/dev/null", b), 0);
+    ck_assert_int_eq(shell("%s/grader quiz bank-conflicts --answers 1,32,2,0,c | grep -q '4 of 5 right'", b), 0);
+    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 1,32,2,0,c >/dev/null", b), 1);
+    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32 2>&1 | grep -q '2 answers, and 04-bank-conflicts 5'", b),
+                     0);
+    ck_assert_int_eq(
+        shell("%s/grader quiz 04 --answers 2,32,x,0,c 2>&1 | grep -q 'question 3: the answer is a number'", b), 0);
+    ck_assert_int_eq(shell("%s/grader quiz 2>/dev/null", b), 2);
+    ck_assert_int_eq(shell("%s/grader quiz no-such 2>/dev/null", b), 2);
+}
+END_TEST
+
+UNIT_SUITE(quiz) {
+    Suite *s = suite_create("quiz");
+    TCase *t = tcase_create("pages"), *book = tcase_create("the book's pages");
+    tcase_add_test(t, a_page_is_read);
+    tcase_add_loop_test(t, a_page_with_a_fault_is_refused_and_the_fault_named, 0, REFUSED);
+    tcase_add_test(t, numbers_and_letters_are_judged);
+    tcase_add_test(t, what_is_no_answer_is_told_and_not_judged);
+    tcase_add_test(t, figures_are_taken_from_the_counters_of_a_run);
+    tcase_set_timeout(book, 300); /* builds a program for each chapter */
+    tcase_add_test(book, each_page_says_what_the_simulator_counts);
+    tcase_add_test(book, questions_are_shown_without_their_answers);
+    tcase_add_test(book, answers_decide_the_exit_status);
+    suite_add_tcase(s, t);
+    suite_add_tcase(s, book);
+    return s;
+}

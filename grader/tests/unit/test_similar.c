@@ -1,0 +1,146 @@
+/* test_similar.c — passages in common: what a token counts as, what winnowing guarantees, that renaming hides nothing, that the book's own
+ * text counts for nothing, and that pages escape what they show. */
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/class/page.h"
+#include "grader/class/similar.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_tokens(const char *a, const char *b) {
+    struct similar_token *x = NULL, *y = NULL;
+    unsigned nx = 0, ny = 0, room = 0, room2 = 0;
+    similar_tokens(a, strlen(a), &x, &nx, &room), similar_tokens(b, strlen(b), &y, &ny, &room2);
+    bool same = nx == ny;
+    for (unsigned i = 0; i < nx && same; i++) same = x[i].code == y[i].code;
+    free(x), free(y);
+    return same;
+}
+
+START_TEST(a_token_is_what_it_means) {
+    ck_assert(same_tokens("int i = 3; // three\n", "int  other\n=\n0x7fu /* seven */ ;"));
+    ck_assert(same_tokens("#include <a.h>\n  # define X 3 \\\n  4\nx", "y"));
+    ck_assert(same_tokens("f(\"a\\\"b\", 'c')", "g(\"\", '\\n')"));
+    ck_assert(!same_tokens("a << b", "a < b") && !same_tokens("int i", "float i") &&
+              !same_tokens("threadIdx.x", "name.x"));
+    ck_assert(same_tokens("\"never ended", "\"\n") && same_tokens("/* never ended", "") && same_tokens("", ""));
+}
+END_TEST
+
+/* `n` statements of 12 tokens, each with signs of its own (six of eight, by a generator), so that no run of tokens comes twice. */
+static void make(struct buf *out, unsigned from, unsigned n, const char *name) {
+    for (unsigned i = from; i < from + n; i++) {
+        uint32_t v = i * 2654435761u;
+        buf_printf(out, "%s", name);
+        for (unsigned k = 0; k < 5; k++)
+            v = v * 1664525 + 1013904223, buf_printf(out, " %c %s", "+-*/%&|^"[v >> 29], name);
+        buf_puts(out, ";\n");
+    }
+}
+
+static struct similar_class none = {0};
+static const struct similar_options all = {.least = 0, .least_common = 1, .widespread = 1};
+
+START_TEST(what_is_as_long_as_promised_is_found) {
+    /* GRAM + WINDOW - 1 = 21 tokens; a statement has 12, two of them and a half of the next are enough. */
+    struct similar_class c = none;
+    struct buf a = {0}, b = {0};
+    c.ex = book_at(0);
+    make(&a, 0, 10, "one"), make(&a, 30, 3, "one");
+    make(&b, 50, 10, "two"), make(&b, 30, 3, "two");
+    similar_add(&c, "ann", "a.cu", a.data, a.size), similar_add(&c, "bob", "b.cu", b.data, b.size);
+    similar_find(&c, &all);
+    ck_assert_uint_eq(c.npairs, 1);
+    struct similar_passage list[SIMILAR_PASSAGES];
+    ck_assert_uint_eq(similar_passages(&c, &c.pairs[0], list), 1);
+    ck_assert(c.texts[0].tokens[list[0].a].line <= 11 && c.texts[0].tokens[list[0].a + list[0].n - 1].line == 13);
+    ck_assert_uint_ge(list[0].n, 36);
+    similar_free(&c), buf_free(&a), buf_free(&b);
+}
+END_TEST
+
+static void add_file(struct similar_class *c, const char *who, const char *path) {
+    struct buf text = {0};
+    struct err e = {0};
+    ck_assert_msg(file_read(path, 1 << 20, &text, &e), "%s", e.text);
+    similar_add(c, who, "x.cu", text.data, text.size);
+    buf_free(&text);
+}
+
+START_TEST(the_books_own_text_counts_for_nothing) {
+    struct err e = {0};
+    ck_assert(book_open(&e));
+    const struct exercise **list = book_find("transpose", &e);
+    struct similar_class c = {.ex = list[0]};
+    similar_book(&c);
+    add_file(&c, "ann", "solutions/02-coalescing/transpose.cu"),
+        add_file(&c, "bob", "solutions/02-coalescing/transpose.cu");
+    ck_assert_uint_eq(c.texts[0].nprints, 0);
+    similar_find(&c, &all);
+    ck_assert_uint_eq(c.npairs, 0);
+    similar_free(&c), free(list);
+}
+END_TEST
+
+START_TEST(what_many_have_is_nobodys) {
+    struct similar_class c = {.ex = book_at(0)};
+    struct buf said = {0};
+    make(&said, 0, 12, "x");
+    for (unsigned i = 0; i < 12; i++) {
+        struct buf own = {0};
+        char who[8];
+        snprintf(who, sizeof who, "s%u", i);
+        buf_add(&own, said.data, said.size), make(&own, i < 2 ? 40 : 60 + 20 * i, 8, who);
+        similar_add(&c, who, "x.cu", own.data, own.size);
+        buf_free(&own);
+    }
+    similar_find(&c, &similar_usual);
+    ck_assert_uint_eq(c.npairs, 1); /* the two that share what nobody else has */
+    ck_assert(c.pairs[0].a == 0 && c.pairs[0].b == 1);
+    similar_free(&c), buf_free(&said);
+}
+END_TEST
+
+START_TEST(pages_escape_what_they_show) {
+    char at[4096];
+    snprintf(at, sizeof at, "%s/tests/similar-unit", build_folder());
+    ck_assert_int_eq(shell("rm -rf %s && mkdir -p '%s/in/<b>ann' %s/in/bob", at, at, at), 0);
+    struct buf one = {0};
+    make(&one, 0, 12, "c<script>d");
+    char path[4200];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/in/bob/transpose.cu", at);
+    ck_assert(file_write(path, one.data, one.size, &e));
+    ck_assert_int_eq(shell("cd %s && cp in/bob/transpose.cu 'in/<b>ann/'", at), 0);
+    buf_free(&one);
+    ck_assert_int_eq(shell("cd %s && %s/grader similar in --exercise transpose --output out >said", at, build_folder()),
+                     0);
+    ck_assert_int_eq(shell("cd %s/out && grep -q 'c&lt;script&gt;' pair-0001.html && ! grep -q '<script' *.html && ! "
+                           "grep -q '<b>' *.html",
+                           at),
+                     0);
+    ck_assert_int_eq(
+        shell("cd %s/out && grep -q \"default-src 'none'; style-src 'sha256-\" pair-0001.html index.html", at), 0);
+    ck_assert_int_eq(shell("cd %s/out && [ $(wc -l <info.csv) = 3 ] && [ -s sources/transpose/bob.cu ] && [ -s "
+                           "boilerplate/transpose/skeleton.cu ]",
+                           at),
+                     0);
+}
+END_TEST
+
+UNIT_SUITE(similar) {
+    Suite *s = suite_create("similar");
+    TCase *t = tcase_create("similar");
+    tcase_set_timeout(t, 60);
+    tcase_add_test(t, a_token_is_what_it_means);
+    tcase_add_test(t, what_is_as_long_as_promised_is_found);
+    tcase_add_test(t, the_books_own_text_counts_for_nothing);
+    tcase_add_test(t, what_many_have_is_nobodys);
+    tcase_add_test(t, pages_escape_what_they_show);
+    suite_add_tcase(s, t);
+    return s;
+}

@@ -1,0 +1,109 @@
+/* test_sources.c — what lessons cite: each short name stands in docs/sources.md, and each one there is cited. A citation is a link
+ * to docs/sources.md#NAME, an entry the heading "### NAME". */
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/file.h"
+#include "grader/tests/unit/unit.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 64 };
+static const char link[] = "docs/sources.md#";
+
+static struct buf list, cited; /* the entries' text; all lessons, tasks and questions */
+
+static void append(const char *path, struct buf *out) {
+    struct err e = {0};
+    ck_assert_msg(file_read(path, 1 << 20, out, &e), "%s", e.text);
+}
+
+static void read_all(void) {
+    glob_t found;
+    append("docs/sources.md", &list);
+    ck_assert_int_eq(glob("chapters/*/*.md", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) append(found.gl_pathv[i], &cited);
+    globfree(&found);
+}
+static void free_all(void) { buf_free(&list), buf_free(&cited); }
+
+/* The name that starts at `at`; false where there is none. */
+static bool name_at(const char *at, char *name) {
+    size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    if (!n || n >= NAME) return false;
+    memcpy(name, at, n);
+    return name[n] = 0, true;
+}
+
+/* Appends a line for each citation without an entry; returns how many citations there are. */
+static unsigned check_cited(const char *entries, const char *lessons, struct buf *wrong) {
+    char name[NAME], heading[NAME + 8];
+    unsigned n = 0;
+    for (const char *at = lessons; (at = strstr(at, link)); n++) {
+        at += sizeof link - 1;
+        bool named = name_at(at, name);
+        snprintf(heading, sizeof heading, "\n### %s\n", named ? name : "?");
+        if (!named || !strstr(entries, heading))
+            buf_printf(wrong, "cited, but not in docs/sources.md: %.40s\n", named ? name : at);
+    }
+    return n;
+}
+
+/* Appends a line for each entry that nobody cites; returns how many entries there are. */
+static unsigned check_listed(const char *entries, const char *lessons, struct buf *wrong) {
+    char name[NAME], end[NAME + 32];
+    unsigned n = 0;
+    for (const char *at = entries; (at = strstr(at, "\n### ")); n++) {
+        at += 5;
+        bool named = name_at(at, name);
+        snprintf(end, sizeof end, "%s%s)", link, named ? name : "?");
+        if (!named || !strstr(lessons, end)) buf_printf(wrong, "in docs/sources.md, but never cited: %.40s\n", name);
+    }
+    return n;
+}
+
+START_TEST(each_name_cited_is_listed) {
+    struct buf wrong = {0};
+    unsigned n = check_cited(buf_str(&list), buf_str(&cited), &wrong);
+    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    ck_assert_uint_ge(n, 20);
+}
+END_TEST
+
+START_TEST(each_name_listed_is_cited) {
+    struct buf wrong = {0};
+    unsigned n = check_listed(buf_str(&list), buf_str(&cited), &wrong);
+    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    ck_assert_uint_ge(n, 20);
+}
+END_TEST
+
+START_TEST(a_name_without_an_entry_and_an_entry_without_a_reader_are_told) {
+    struct buf wrong = {0};
+    check_cited("\n### one\nText.\n", "[one](../../docs/sources.md#one), [two](../../docs/sources.md#two)", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "cited, but not in docs/sources.md: two\n");
+    buf_clear(&wrong);
+    check_listed("\n### one\nText.\n\n### one-more\n", "[one](../../docs/sources.md#one)", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "in docs/sources.md, but never cited: one-more\n");
+    buf_free(&wrong);
+}
+END_TEST
+
+START_TEST(no_lesson_cites_what_nobody_can_find) {
+    ck_assert_ptr_null(strstr(buf_str(&cited), "design notes"));
+    ck_assert_ptr_null(strstr(buf_str(&cited), "Published results"));
+}
+END_TEST
+
+UNIT_SUITE(sources) {
+    Suite *s = suite_create("sources");
+    TCase *t = tcase_create("docs/sources.md");
+    tcase_add_checked_fixture(t, read_all, free_all);
+    tcase_add_test(t, each_name_cited_is_listed);
+    tcase_add_test(t, each_name_listed_is_cited);
+    tcase_add_test(t, a_name_without_an_entry_and_an_entry_without_a_reader_are_told);
+    tcase_add_test(t, no_lesson_cites_what_nobody_can_find);
+    suite_add_tcase(s, t);
+    return s;
+}
