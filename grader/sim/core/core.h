@@ -221,7 +221,7 @@ struct worker {
     u32 deadline_checks;
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
-    u64 instructions; /* warp instructions, all blocks */
+    u64 instructions;        /* warp instructions, all blocks */
     struct sim_work counted; /* of them, what was told to a block: core/work.c */
     u64 turn;
     struct taint_seen *taint;    /* by origin, what this worker saw: core/taint_report.c */
@@ -261,7 +261,7 @@ struct launch {
     atomic_ulong instructions; /* of finished blocks */
     pthread_mutex_t work_lock; /* of the next two, of finished blocks: core/work.c */
     struct sim_work work, heaviest;
-    atomic_int over;           /* enum sim_fault: the launch as a whole used up its budget or time */
+    atomic_int over; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
