@@ -1,9 +1,9 @@
-/* ptxas.c — see ptxas.h. Its answer is text that names what the submission chose to name: lines are told by their fixed
- * beginnings, and no PTX identifier holds a space or the end of a line. */
+/* ptxas.c — see ptxas.h. Its answer is text that names what the submission chose to name (server/ptxas.h reads it). */
 #include "grader/grade/ptxas.h"
 #include "common/text.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/toolbox.h"
+#include "grader/server/ptxas.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,38 +106,13 @@ static void take(struct ptxas_job *p) {
     jail_result_free(&r);
 }
 
-static void add_kernel(struct ptxas *out, const char *name, size_t length, const char *line, uint32_t spill_bytes) {
-    const char *used = strstr(line, "Used ");
-    unsigned registers;
-    if (!length || !used || sscanf(used, "Used %u registers", &registers) != 1) return;
+static void add_kernel(void *user, const struct ptxas_said *k) {
+    struct ptxas *out = user;
     out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *out->kernels);
-    char *copy = xmalloc(length + 1);
-    memcpy(copy, name, length);
-    copy[length] = 0;
-    out->kernels[out->n++] = (struct ptxas_kernel){copy, registers, spill_bytes};
-}
-
-/* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers". */
-static void parse(const char *text, struct ptxas *out) {
-    static const char head[] = "ptxas info", properties[] = "Function properties for ";
-    const char *name = NULL;
-    size_t length = 0;
-    uint32_t spill_bytes = 0;
-    char line[256];
-    for (size_t n; *text; text += n + (text[n] == '\n')) {
-        unsigned stack, stores, loads;
-        n = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
-        const char *at = strstr(line, properties);
-        bool info = text_starts(line, head);
-        if (info && at) {
-            name = text + (at - line) + sizeof properties - 1;
-            length = n - (size_t)(name - text), spill_bytes = 0;
-        } else if (info) add_kernel(out, name, length, line, spill_bytes);
-        else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
-                        &loads) == 3)
-            spill_bytes = stores + loads;
-    }
+    char *copy = xmalloc(k->length + 1);
+    memcpy(copy, k->name, k->length);
+    copy[k->length] = 0;
+    out->kernels[out->n++] = (struct ptxas_kernel){copy, k->registers, k->spill_bytes};
 }
 
 /* Only what ptxas says against the code, not its figures. */
@@ -160,7 +135,7 @@ void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
     out->refused = p->refused, out->failed = p->why[0];
     if (p->refused) keep_message(buf_str(&p->text), &out->text);
     else if (p->why[0]) buf_puts(&out->text, p->why);
-    else parse(buf_str(&p->text), out);
+    else ptxas_read(buf_str(&p->text), add_kernel, out);
     buf_free(&p->text), buf_free(&p->ptx);
     free(p);
 }
