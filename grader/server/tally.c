@@ -85,7 +85,10 @@ void tally_moved(struct tally *t, const struct gpu_device *d, const struct serve
     t->copied_sectors_read = (double)m->copied_sectors_read;
     t->copied_sectors_written = (double)m->copied_sectors_written;
     t->filled_sectors = (double)m->filled_sectors;
-    double seconds = SECTOR * (t->copied_sectors_read + t->copied_sectors_written + t->filled_sectors) / d->dram_rate;
+    double starts = (double)m->commands * (1 - launch_overlap) * d->launch_seconds;
+    if (m->commands && !t->launches) starts += launch_overlap * d->launch_seconds; /* the first has nothing before it */
+    double seconds =
+        starts + SECTOR * (t->copied_sectors_read + t->copied_sectors_written + t->filled_sectors) / d->dram_rate;
     t->seconds += seconds, t->low += seconds, t->high += seconds;
 }
 
