@@ -58,6 +58,8 @@ START_TEST(copies) {
     ck_assert_double_eq(metric_value(metric_find("requests_written"), &t), 7.6e6 / 512);
     ck_assert_double_eq(metric_value(metric_find("read_excess"), &t), 250000 / 162500.0);
     ck_assert_double_eq(metric_value(metric_find("write_excess"), &t), 237500 / 237500.0);
+    ck_assert_double_eq(metric_value(metric_find("wasted_reads"), &t), 87500);
+    ck_assert_double_eq(metric_value(metric_find("wasted_writes"), &t), 0);
 }
 END_TEST
 
@@ -126,6 +128,8 @@ START_TEST(effects) {
                     {"requests_written", 2032},
                     /* 1111 / (11 + 100 + 500 + 500), 2032 / (16 + 1000 + 1000) */
                     {"read_excess", 1},
+                    {"wasted_reads", 0},
+                    {"wasted_writes", 2032 - 2016},
                     {"write_excess", 2032.0 / 2016},
                     {"shared_reads", 111},
                     {"shared_writes", 1012},
