@@ -1,4 +1,4 @@
-// expect: PART spill
+// expect: PART spill_bytes
 // Eight blocks on an SM, with the loop in a function of its own: the kernel spills nothing, what it calls does.
 
 constexpr int FILTERS = 48, THREADS = 256;
