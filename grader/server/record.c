@@ -79,7 +79,7 @@ struct server_moves recording_moves(const struct recording *r) {
         enum wb_op op = r->commands[i].op;
         if (op == WB_OP_copy) add_copy(&m, q);
         if (op == WB_OP_fill) add_fill(&m, q);
-        m.commands += is_move(op);
+        m.copies += op == WB_OP_copy || op == WB_OP_write, m.fills += op == WB_OP_fill;
     }
     return m;
 }

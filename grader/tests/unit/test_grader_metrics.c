@@ -63,17 +63,21 @@ START_TEST(copies) {
 }
 END_TEST
 
-/* A hundred commands behind a kernel take 0.72 of a launch each; without a kernel the first takes all of it. */
+/* A hundred copies behind a kernel take 0.72 of a launch each; without a kernel the first takes all of it. Of fills, 0.26. */
 START_TEST(each_copy_costs_its_start) {
     const struct gpu_device *d = device_find("h200");
     struct server_moves m = {
-        .commands = 100, .copied_bytes = 1600, .copied_sectors_read = 100, .copied_sectors_written = 50};
+        .copies = 100, .copied_bytes = 1600, .copied_sectors_read = 100, .copied_sectors_written = 50};
     struct tally behind = {.launches = 1}, alone = {0};
     double sectors = 150 * 32 / d->dram_rate;
     tally_moved(&behind, d, &m), tally_moved(&alone, d, &m);
     ck_assert_double_eq_tol(behind.seconds, 72 * d->launch_seconds + sectors, 1e-12);
     ck_assert_double_eq_tol(alone.seconds, 72.28 * d->launch_seconds + sectors, 1e-12);
     ck_assert(behind.low > 72 * d->launch_seconds && behind.high > 72 * d->launch_seconds);
+    m = (struct server_moves){.fills = 50};
+    behind = (struct tally){.launches = 1};
+    tally_moved(&behind, d, &m);
+    ck_assert_double_eq_tol(behind.seconds, 13 * d->launch_seconds, 1e-12);
     m = (struct server_moves){0};
     alone = (struct tally){0};
     tally_moved(&alone, d, &m);
