@@ -23,6 +23,7 @@ struct grading {
     bool unstable;         /* measured too noisily to say which grade it is */
     enum group group;      /* of the tests that run */
     int test;              /* the one that runs, from 0 */
+    int asked;             /* the goal that was last asked whether a kernel ran at all */
 };
 
 /* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the

@@ -312,6 +312,22 @@ START_TEST(test_spills) {
 }
 END_TEST
 
+/* The same 64 FMAs in a function that the kernel calls: the spills belong to some 80 operations as before, not to the kernel's own 15,
+ * each of which would have five. */
+START_TEST(test_spills_of_a_function) {
+    struct buf function = {0};
+    struct spec whole = fma_spec(16, 1024), s = {.blocks = SMS, .threads = 1024, .n = 50};
+    buf_puts(&function, ".func work() {\n.reg .f32 %f<99>;\n");
+    for (unsigned i = 0; i < 64; i++) buf_printf(&function, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
+    buf_puts(&function, "ret;\n}\n");
+    s.functions = buf_str(&function);
+    spec_add(&s, "call work;\n");
+    whole.spill_bytes = s.spill_bytes = 4 * 78;
+    ck_about(spec_cycles(&s), spec_cycles(&whole), 0.2);
+    buf_free(&s.body), buf_free(&whole.body), buf_free(&function);
+}
+END_TEST
+
 START_TEST(test_barriers) {
     struct spec s = {.blocks = SMS, .threads = 64, .n = 40};
     spec_add(&s, "and.b32 %%r20, %%r8, 1;\nsetp.ne.s32 %%p1, %%r20, %%r6;\n@%%p1 bra SHORT;\n");
@@ -532,6 +548,7 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_float_atomics);
     tcase_add_test(c, test_shared_atomics);
     tcase_add_test(c, test_spills);
+    tcase_add_test(c, test_spills_of_a_function);
     tcase_add_test(c, test_blocks_start_one_after_another);
     tcase_add_test(c, test_sectors_written_in_part);
     tcase_add_test(c, test_shared_swaps);
