@@ -1,5 +1,5 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
-#include "grader/sim/insn/lanes.h"
+#include "grader/sim/insn/lanes_mem.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
@@ -172,7 +172,27 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
 }
 
-void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) barrier_lane(x, o, l); }
+/* Lanes that use an mbarrier use shared memory: docs/counters.md. Offsets in the block's own, or another block's address. */
+static void count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    s32 rel[32];
+    u32 away = x->cluster ? ISAFN(lane_split_cluster)(x, ea, mask) : 0, own = mask & ~away;
+    if (own) count_atomic(x, d, d->stat + MBAR_STAT_OWN, SPACE_SHARED, ea, own, rel);
+    if (own) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_OWN, ea, own);
+    if (!away) return;
+    ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_AWAY, ea, away, d->width);
+    TRACE(x, o, SPACE_CLUSTER, d->stat + MBAR_STAT_AWAY, ea, away);
+}
+
+void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u64 ea[32];
+    memcpy(ea, operand_at(x, o->src[0]), sizeof ea); /* what an arrival gives back may take its place */
+    ACTIVE(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
+    ACTIVE(mask) barrier_lane(x, o, l);
+    count_barrier(x, o, ea, mask);
+    if (d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask)) x->stats[d->stat + MBAR_STAT_ENDED][STAT_REQUESTS]++;
+}
 
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 

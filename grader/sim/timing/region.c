@@ -46,7 +46,7 @@ static bool is_memory(const struct op *o) {
     return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
            (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") ||
             !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") || !strcmp(name, "tex") || !strcmp(name, "tld4") ||
-            !strcmp(name, "suld") || !strcmp(name, "sust"));
+            !strcmp(name, "suld") || !strcmp(name, "sust") || !strcmp(name, "mbarrier"));
 }
 
 static void memory_refs(struct regions *r, struct step *s, const struct mem_desc *d) {
