@@ -8,6 +8,7 @@
  *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
  *   replay_memory.c   L1, L2, DRAM
  *   replay_atomics.c  atomics
+ *   replay_copies.c   asynchronous copies
  *   replay_machine.c  rates, caches, results */
 #pragma once
 #include "grader/sim/core/core.h"
@@ -23,13 +24,16 @@ struct lowered time_lower(const char *name, u8 pipe);
 
 /* ---- regions ---- */
 
-enum step_kind { STEP_PLAIN, STEP_MEMORY, STEP_BARRIER };
+enum step_kind { STEP_PLAIN, STEP_MEMORY, STEP_BARRIER, STEP_GROUP };
 enum { STEP_REFS = 12 };
 
 /* One instruction of a region, in the order of issue. */
 struct step {
     u32 op;
     u8 kind, unit, count, special, nsrc, ndst;
+    bool ordered;                       /* no access to memory moves across it */
+    bool bulk;                          /* a bulk copy */
+    bool copies;                        /* a load of a cp.async: who wants its data waits for its group */
     u16 latency;                        /* of the result, from issue; memory: set by the replay */
     u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
 };

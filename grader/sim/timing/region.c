@@ -62,6 +62,23 @@ static void memory_refs(struct regions *r, struct step *s, const struct mem_desc
     }
 }
 
+/* The load of a cp.async, which a store a few ops behind it completes (code/decode_async.c). */
+static bool copies(const struct sim_module *m, u32 op) {
+    enum { NEAR = 4 };
+    for (u32 i = op + 1; i < m->nops && i <= op + NEAR; i++)
+        if (!strcmp(insn_rows[m->ops[i].row].name, "st") && m->mems[m->ops[i].aux].async)
+            return m->ops[i].target == i - op;
+    return false;
+}
+
+/* What begins copies, ends a group of them, or waits. */
+static void note_copies(const struct sim_module *m, struct step *s) {
+    const char *name = insn_rows[m->ops[s->op].row].name;
+    if (!strcmp(name, "cp.async.group")) s->kind = STEP_GROUP, s->ordered = true;
+    if (!strcmp(name, "cp.async.bulk") || !strcmp(name, "mbarrier")) s->ordered = true;
+    s->bulk = !strcmp(name, "cp.async.bulk");
+}
+
 static u16 plain_latency(const struct gpu_device *d, u8 unit) {
     switch ((enum unit)unit) {
     case UNIT_ALU:
@@ -85,16 +102,19 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     struct lowered to = time_lower(row->name, row->pipe);
     if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
         to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
-    if (!o->weight) to = (struct lowered){UNIT_NONE, 0, 0};
+    bool copy = !strcmp(row->name, "ld") && copies(m, op);
+    if (!o->weight && !copy) to = (struct lowered){UNIT_NONE, 0, 0};
     *s = (struct step){.op = op,
                        .unit = to.unit,
                        .count = to.count,
                        .special = to.special,
+                       .copies = copy,
                        .latency = plain_latency(r->device, to.unit)};
     for (u32 i = 0; i < ROW_SRC; i++) reads(r, s, o->src[i]);
     reads(r, s, o->guard);
     writes(r, s, o->dst);
     if (is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
+    note_copies(m, s);
     if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
     if (o->kind == OP_RENDEZVOUS) {
         reads(r, s, m->rendezvous[o->aux].members);
@@ -233,6 +253,20 @@ static int by_start(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Where an access to memory goes that an `ordered` one stands before or behind. */
+struct fence {
+    u32 least, last; /* of accesses from here on; of those so far */
+};
+
+static u32 keep_order(struct fence *f, const struct step *s, u32 start) {
+    if (s->kind != STEP_MEMORY && s->kind != STEP_GROUP) return start;
+    if (start < f->least) start = f->least;
+    if (s->ordered && start < f->last) start = f->last;
+    if (s->ordered) f->least = start;
+    if (start > f->last) f->last = start;
+    return start;
+}
+
 static void schedule(struct regions *r, struct step *steps, u32 n) {
     u32 *tables = xcalloc(3ul * r->nregisters + 3, sizeof *tables);
     struct order w = {.ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
@@ -240,11 +274,12 @@ static void schedule(struct regions *r, struct step *steps, u32 n) {
     struct step *copy = xcalloc(n + 1, sizeof *copy);
     w.seen = xcalloc(n + 1, sizeof *w.seen);
     memcpy(copy, steps, n * sizeof *copy);
+    struct fence fence = {0, 0};
     u32 last = 0;
     for (u32 i = 0; i < n; i++) {
         bool ends = i + 1 == n && r->module->ops[steps[i].op].kind != OP_LANES;
         u32 latency = steps[i].kind == STEP_MEMORY ? r->device->lat_l1 : steps[i].latency;
-        key[i] = (struct keyed){start_of(r, &w, &steps[i], latency), i};
+        key[i] = (struct keyed){keep_order(&fence, &steps[i], start_of(r, &w, &steps[i], latency)), i};
         if (ends && last > key[i].start) key[i].start = last;
         if (key[i].start > last) last = key[i].start;
     }

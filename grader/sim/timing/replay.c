@@ -114,9 +114,11 @@ static void issue_memory(struct machine *m, struct rwarp *w, const struct step *
     const u64 *words = w->stream->words;
     u32 op = at ? trace_low(words[at - 1]) : 0;
     while (at && at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
-        ready = max2(ready, time_memory_access(m, w, words + at - 1, t, s, &why));
+        if (trace_is_mark(words[at - 1])) ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, &why);
+        else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, s, &why));
         at += 1 + trace_entries(words[at - 1]);
     }
+    if (s->copies) time_copies_begin(w, ready, why);
     results(w, s, off(m, TERM_BIT(LATENCY)) ? t + 1 : ready, why);
 }
 
@@ -170,6 +172,7 @@ static bool advance(struct machine *m, struct rwarp *w) {
             continue;
         }
         const struct step *s = &w->region->steps[w->step];
+        if (s->kind == STEP_GROUP) time_copies_group(m, w, &m->in->regions->module->ops[s->op]);
         double t = w->issued;
         u8 why = STALL_NONE;
         for (u32 i = 0; i < s->nsrc; i++)
@@ -207,6 +210,7 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
         w->at = 0, w->region = NULL, w->step = 0, w->parked = w->ticket = false;
+        w->copies = 0, w->groups = 0;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : start_cycles);

@@ -149,6 +149,74 @@ START_TEST(test_latency_hiding) {
 }
 END_TEST
 
+/* ---- asynchronous copies ---- */
+
+/* The next address depends on what the copy before brought: as slow as a chain of loads (test_latency_hiding), and a load from
+ * shared memory, 30 cycles. */
+static const char address[] = "mul.wide.u32 %d10, %r20, 16;\nadd.s64 %d11, %d0, %d10;\n";
+static const char arrived[] = "mbarrier.init.shared.b64 [mem+64], 1;\nmov.u32 %r21, 0;\n";
+static const char wait_there[] = "W: mbarrier.try_wait.parity.shared.b64 %p1, [mem+64], %r21;\n@!%p1 bra W;\n"
+                                 "xor.b32 %r21, %r21, 1;\n";
+
+START_TEST(test_copies_that_wait_for_each_other) {
+    struct spec groups = {.blocks = SMS, .threads = 1, .n = 200, .bytes = 1 << 16, .dynamic_shared = 128}, all = groups,
+                part = groups, bulk = groups, arrive = groups;
+    spec_add(&groups,
+             "%scp.async.cg.shared.global [mem], [%%d11], 16;\ncp.async.commit_group;\n"
+             "cp.async.wait_group 0;\nld.shared.u32 %%r20, [mem];\n",
+             address);
+    spec_add(&all, "%scp.async.ca.shared.global [mem], [%%d11], 4;\ncp.async.wait_all;\nld.shared.u32 %%r20, [mem];\n",
+             address);
+    spec_add(&part,
+             "%scp.async.cg.shared.global [mem], [%%d11], 16, 8;\ncp.async.wait_all;\n"
+             "ld.shared.u32 %%r20, [mem];\n",
+             address);
+    bulk.before = arrive.before = arrived;
+    spec_add(&bulk,
+             "%smbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+64], 16;\n"
+             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem], [%%d11], 16, [mem+64];\n"
+             "%sld.shared.u32 %%r20, [mem];\n",
+             address, wait_there);
+    spec_add(&arrive,
+             "%scp.async.cg.shared.global [mem], [%%d11], 16;\n"
+             "cp.async.mbarrier.arrive.noinc.shared.b64 [mem+64];\n%sld.shared.u32 %%r20, [mem];\n",
+             address, wait_there);
+    double want = 200.0 * (390 + 30 + 10);
+    ck_about(spec_cycles(&groups), want, 0.3);
+    ck_about(spec_cycles(&part), want, 0.3);
+    ck_about(spec_cycles(&bulk), want, 0.3);
+    ck_about(spec_cycles(&arrive), want, 0.3);
+    ck_assert(spec_cycles(&all) < want * 1.3 && spec_cycles(&all) > 200 * 32); /* .ca: L1 has it after the first */
+    buf_free(&groups.body), buf_free(&all.body), buf_free(&part.body), buf_free(&bulk.body), buf_free(&arrive.body);
+}
+END_TEST
+
+/* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at four mbarriers likewise. */
+START_TEST(test_copies_under_way_together) {
+    struct spec four = {.blocks = SMS, .threads = 1, .n = 100, .bytes = 1 << 16, .dynamic_shared = 256}, bulk = four;
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&four,
+                 "cp.async.cg.shared.global [mem+%u], [%%d0+%u], 16;\ncp.async.commit_group;\n"
+                 "cp.async.wait_group 3;\nld.shared.u32 %%r20, [mem+%u];\n",
+                 16 * i, 16 * i, 16 * ((i + 1) % 4));
+    ck_about(spec_cycles(&four), 100.0 * (390 + 4 * 10), 0.3);
+    bulk.before = "mbarrier.init.shared.b64 [mem+64], 1;\nmbarrier.init.shared.b64 [mem+72], 1;\n"
+                  "mbarrier.init.shared.b64 [mem+80], 1;\nmbarrier.init.shared.b64 [mem+88], 1;\nmov.u32 %r21, 0;\n";
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&bulk,
+                 "mbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+%u], 16;\n"
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem+%u], [%%d0+%u], 16, "
+                 "[mem+%u];\n",
+                 64 + 8 * i, 16 * i, 16 * i, 64 + 8 * i);
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&bulk, "W%u: mbarrier.try_wait.parity.shared.b64 %%p1, [mem+%u], %%r21;\n@!%%p1 bra W%u;\n", i,
+                 64 + 8 * i, i);
+    spec_add(&bulk, "ld.shared.u32 %%r20, [mem];\nxor.b32 %%r21, %%r21, 1;\n");
+    ck_about(spec_cycles(&bulk), 100.0 * (390 + 4 * 30), 0.4);
+    buf_free(&four.body), buf_free(&bulk.body);
+}
+END_TEST
+
 /* ---- atomics, barriers, last wave, launch ---- */
 
 START_TEST(test_atomics_on_one_address) {
@@ -494,6 +562,8 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_dram_bandwidth);
     tcase_add_test(c, test_warm_l2);
     tcase_add_test(c, test_latency_hiding);
+    tcase_add_test(c, test_copies_that_wait_for_each_other);
+    tcase_add_test(c, test_copies_under_way_together);
     tcase_add_test(c, test_atomics_on_one_address);
     tcase_add_test(c, test_atomics_in_one_slice);
     tcase_add_test(c, test_float_atomics);
