@@ -28,6 +28,7 @@ static const char *const resource_names[R_COUNT] = {
     [R_L2] = "L2 bandwidth",
     [R_DRAM] = "DRAM bandwidth",
     [R_ATOMICS] = "atomics on one address",
+    [R_TENSOR] = "tensor cores",
     [R_SLICE] = "atomics in one slice of L2",
 };
 static const char *const stall_names[STALL_COUNT] = {

@@ -59,8 +59,17 @@ static void results(struct rwarp *w, const struct step *s, double ready, u8 why)
     for (u32 i = 0; i < s->ndst; i++) w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
 }
 
-static const enum resource unit_resource[UNIT_COUNT] = {[UNIT_ALU] = R_ALU,   [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,
-                                                        [UNIT_FP64] = R_FP64, [UNIT_XU] = R_XU,    [UNIT_LSU] = R_LSU};
+static const enum resource unit_resource[UNIT_COUNT] = {
+    [UNIT_ALU] = R_ALU, [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,      [UNIT_FP64] = R_FP64,
+    [UNIT_XU] = R_XU,   [UNIT_LSU] = R_LSU,  [UNIT_TENSOR] = R_TENSOR};
+
+/* Small products take as long as the unit needs for one: H100, 16 x 8 x 8 of halves. */
+static const double least_product = 4;
+
+static double unit_cycles(const struct machine *m, const struct step *s, u8 unit) {
+    if (!s->work) return s->count * m->interval[unit];
+    return max2(m->interval[unit] * s->work / WHOLE_PRODUCT, least_product);
+}
 
 static u8 chosen_unit(const struct machine *m, const struct rwarp *w, const struct step *s) {
     if (s->unit != UNIT_ADD) return s->unit;
@@ -80,7 +89,7 @@ static double reserve_unit(struct machine *m, struct rwarp *w, const struct step
         m->busy[R_LSU] += n;
     } else if (unit != UNIT_NONE && unit != UNIT_CTRL && !off(m, TERM_BIT(UNITS))) {
         t = max2(t, m->unit[unit][k]);
-        double cost = n * m->interval[unit];
+        double cost = unit_cycles(m, s, unit);
         m->unit[unit][k] = t + cost;
         m->busy[unit_resource[unit]] += cost / SCHEDULERS;
         if (s->special) m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
