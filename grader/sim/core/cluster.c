@@ -362,7 +362,7 @@ static enum warp_state run_round(struct worker *k, struct cluster *c) {
         u64 before = b->executed;
         u32 passes = c->passes;
         enum warp_state s = block_run(k, b, TURN);
-        if (k->launch->trace) work_account(k, b);
+        if (k->launch->trace) block_work_account(k, b);
         if (s == WARP_FAULTED) return s;
         if (s == WARP_DONE && !end_block(k, c, r)) return WARP_FAULTED;
         alive |= !b->done;

@@ -332,8 +332,8 @@ bool launch_open(struct launch *l); /* makes the workers; false: out of memory *
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
 bool launch_finish_block(struct worker *k, struct block *b);
 /* core/work.c: what the worker counted since the last call was this block's work; once it is done, it is the launch's. */
-void work_account(struct worker *k, struct block *b);
-void work_finish(struct worker *k, struct block *b);
+void block_work_account(struct worker *k, struct block *b);
+void block_work_finish(struct worker *k, struct block *b);
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */

@@ -68,7 +68,7 @@ static void note_fault(struct worker *k, u64 linear) {
 bool launch_finish_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
-    if (l->trace) work_finish(k, b);
+    if (l->trace) block_work_finish(k, b);
     if (b->trace) b->trace->executed = b->executed, b->trace->work = b->work, b->trace->ran = true;
     if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
     if (l->deadline > 0 && clock_seconds() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
@@ -180,7 +180,7 @@ static void run_resident(struct worker *k, u32 most) {
             struct block *b = &k->blocks[i];
             if (b->done) continue;
             enum warp_state s = run_turn(k, b);
-            if (l->trace) work_account(k, b);
+            if (l->trace) block_work_account(k, b);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
             if (s == WARP_YIELDS) waits = true;
             else if (finished = true, !launch_finish_block(k, b) || !next_block(k, b)) b->done = true;

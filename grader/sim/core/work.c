@@ -14,7 +14,7 @@ static struct sim_work counted(const struct worker *k) {
     return w;
 }
 
-void work_account(struct worker *k, struct block *b) {
+void block_work_account(struct worker *k, struct block *b) {
     struct sim_work now = counted(k);
     b->work.sectors += now.sectors - k->counted.sectors;
     b->work.passes += now.passes - k->counted.passes;
@@ -24,9 +24,9 @@ void work_account(struct worker *k, struct block *b) {
 
 static void most(uint64_t *a, uint64_t b) { *a = b > *a ? b : *a; }
 
-void work_finish(struct worker *k, struct block *b) {
+void block_work_finish(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
-    work_account(k, b);
+    block_work_account(k, b);
     pthread_mutex_lock(&l->work_lock);
     l->work.executed += b->work.executed, most(&l->heaviest.executed, b->work.executed);
     l->work.sectors += b->work.sectors, most(&l->heaviest.sectors, b->work.sectors);
