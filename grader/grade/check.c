@@ -244,7 +244,7 @@ bool check_run(struct grading *g) {
     run_group(g, GROUP_CORRECTNESS, &tests, &passed);
     if (g->o->only_case || passed < tests) return false;
     /* The sizes that are counted and timed have to come out right too: see threats such as code that looks at the size. */
-    if (check_case(g, &g->ex->technique_case, grade_plan_technique, " (counted)", &g->tally) != V_AC) return false;
+    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->tally) != V_AC) return false;
     progress(g, "%s", "technique");
     check_goals(g);
     struct check_counts *n = &g->r->checks;

@@ -28,6 +28,9 @@ struct grading {
 /* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the
  * seconds are a backstop for what the budget does not see. */
 extern const struct case_plan grade_plan_correctness, grade_plan_technique, grade_plan_timed;
+/* The size that is counted, of a submission: the counters are those of the technique plan. Its size is known to everyone, so that
+ * code can be right at the sizes of the correctness cases alone. */
+extern const struct case_plan grade_plan_counted;
 
 /* grade.c: what the session answers, as cases, counters, points and a verdict, in g->r. */
 void grade_evaluate(struct grading *g);

@@ -8,9 +8,12 @@
 #include <string.h>
 
 const struct case_plan grade_plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
-const struct case_plan grade_plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20};
+const struct case_plan grade_plan_technique = {.rounds = 1, .timing = true, .instructions = 100000000, .seconds = 20};
+const struct case_plan grade_plan_counted = {
+    .rounds = 1, .sanitize = true, .timing = true, .instructions = 100000000, .seconds = 20};
 /* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
-const struct case_plan grade_plan_timed = {.rounds = 1, .instructions = 100000000, .seconds = 20, .sample_warps = 1024};
+const struct case_plan grade_plan_timed = {
+    .rounds = 1, .timing = true, .instructions = 100000000, .seconds = 20, .sample_warps = 1024};
 
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_base(path);

@@ -302,7 +302,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     bool whole = !plan->sample_warps; /* of a sample, no output is compared */
     draw(s, plan->index, round, whole);
     write_inputs(s, r, whole);
-    r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = !plan->sanitize;
+    r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = plan->timing;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;

@@ -30,6 +30,7 @@ struct session_options {
 struct case_plan {
     unsigned rounds;       /* replays, each with fresh inputs */
     bool sanitize;         /* races, uninitialised reads */
+    bool timing;           /* traces for a modelled time */
     uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
     double seconds;        /* for one replay */
     uint64_t
