@@ -78,6 +78,7 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
+    g->slow_machine = run.slow_machine;
     bool costly = v == V_TLE || v == V_SEC || v == V_OLE || v == V_MLE || v == V_IE;
     if (costly || session_finished(g->session)) g->stopped = true;
     if (keep && v == V_AC) {

@@ -298,6 +298,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 *place = o->src[3] == REF_NONE ? NULL : barrier_at(x, o, o->src[3], lane, false);
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
+    core_charge(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);

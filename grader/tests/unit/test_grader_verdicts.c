@@ -94,6 +94,10 @@ static const struct submission {
          ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
      V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
+    /* A million rounds of five instructions or more: 50 million are enough for each launch, and not for twelve. */
+    {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
+         LAUNCH " if (n == 33) for (int i = 0; i < 12; i++) wait<<<1, 32>>>(1000000);"),
+     V_TLE, "budget"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
     {"#include <stdio.h>\n" GOOD ENTRY("for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},
