@@ -78,6 +78,7 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
+    g->slow_machine = run.slow_machine;
     bool costly = v == V_TLE || v == V_SEC || v == V_OLE || v == V_MLE || v == V_IE;
     if (costly || session_finished(g->session)) g->stopped = true;
     if (keep && v == V_AC) {
@@ -254,7 +255,7 @@ bool check_run(struct grading *g) {
     run_group(g, GROUP_CORRECTNESS, &tests, &passed);
     if (g->o->only_case || passed < tests) return false;
     /* The sizes that are counted and timed have to come out right too: see threats such as code that looks at the size. */
-    if (check_case(g, &g->ex->technique_case, grade_plan_technique, " (counted)", &g->tally) != V_AC) return false;
+    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->tally) != V_AC) return false;
     progress(g, "%s", "technique");
     check_goals(g);
     struct check_counts *n = &g->r->checks;

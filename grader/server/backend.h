@@ -111,5 +111,5 @@ struct sim *backend_sim(struct backend *b);
 /* Whether later launches are timed by the replay model (grader/sim/timing), which takes its share of host time, or
  * roughly, from their counters. Launches that are sampled (sim_set_sample) are timed in any case. */
 void backend_sim_set_timing(struct backend *b, bool on);
-/* The budget of later launches, in warp instructions; 0 = none. */
+/* The budget that later launches share, in warp instructions, whole again at each call; 0 = none. */
 void backend_sim_set_instructions(struct backend *b, uint64_t budget);

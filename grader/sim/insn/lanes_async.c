@@ -176,9 +176,8 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
  * returns the lanes of the former. */
 static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
-    s32 rel[32];
     u32 away = x->cluster ? ISAFN(lane_split_cluster)(x, ea, mask) : 0, own = mask & ~away;
-    if (own) count_atomic(x, d, d->stat + MBAR_STAT_OWN, SPACE_SHARED, ea, own, rel);
+    if (own) count_atomic(x, d, d->stat + MBAR_STAT_OWN, SPACE_SHARED, ea, own);
     if (own) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_OWN, ea, own);
     if (!away) return own;
     ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_AWAY, ea, away, d->width);
@@ -329,6 +328,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
     if (x->trace && place && is_own(x, place)) trace_mark(x, o, MEM_STORE, offset_of(x->block, place));
+    core_charge(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);
