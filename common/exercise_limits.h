@@ -18,15 +18,34 @@ static inline double ex_packed(const char *ideal, const char *requests, double s
 }
 
 /* Loads and stores by the figure that lessons explain; then all that reads or writes, since atomics, bulk copies, constants
- * and copies beside the kernels have sectors, too. */
-static inline void ex_coalesced_loads(double slack, const char *reason) {
+ * and copies beside the kernels have sectors, too. Both are averages, which packed work beside them improves: for goals that
+ * limit a total as well. */
+static inline void ex_packed_loads_on_average(double slack, const char *reason) {
     ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack), reason);
     ex_at_most("read_excess", slack, reason);
 }
 
-static inline void ex_coalesced_stores(double slack, const char *reason) {
+static inline void ex_packed_stores_on_average(double slack, const char *reason) {
     ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
     ex_at_most("write_excess", slack, reason);
+}
+
+/* Sectors that the problem's own bytes fill, inputs and outputs. */
+static inline double ex_problem_sectors(void) {
+    const struct exercise *e = ex_current();
+    return e->bytes(&e->technique_case) / 32;
+}
+
+/* For guards, and goals without a total of their own: what is moved in vain is besides no more than it would be if each of the
+ * problem's bytes were moved once at that slack. No idle work lowers that. */
+static inline void ex_coalesced_loads(double slack, const char *reason) {
+    ex_packed_loads_on_average(slack, reason);
+    ex_at_most_per("wasted_reads", ex_problem_sectors(), "sector of the problem", slack - 1, reason);
+}
+
+static inline void ex_coalesced_stores(double slack, const char *reason) {
+    ex_packed_stores_on_average(slack, reason);
+    ex_at_most_per("wasted_writes", ex_problem_sectors(), "sector of the problem", slack - 1, reason);
 }
 
 /* A goal or a guard: none, of whatever kind of access. One figure for all: conflicts that move from the loads to the

@@ -26,13 +26,13 @@ static void few_sectors(void) {
  * average. Blocks 16 wide give 2 and 2 x 2. With x down a column: 32 and 1, 16.5 on average. The limit is the
  * packed ideal's (4) and an eighth, which nothing that strides can meet. Averages can be bought: so the sum is asked for here, too. */
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "a warp needs one element of A and 32 neighbours of B, or less");
+    ex_packed_loads_on_average(1.125, "a warp needs one element of A and 32 neighbours of B, or less");
     few_sectors();
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_coalesced_stores(1.125, "a warp's 32 results are neighbours in a row of C: 4 sectors");
+    ex_packed_stores_on_average(1.125, "a warp's 32 results are neighbours in a row of C: 4 sectors");
     ex_at_most_per("sectors_written", ex_gemm_c(&ex_current()->technique_case) / 8.0, "sector of C", 1.125,
                    "each sector of C is written once, by the warp that has all of it");
 }

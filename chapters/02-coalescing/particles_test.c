@@ -87,7 +87,7 @@ static double particle_steps(void) {
  * a particle in each of two kernels, 4 a step. Arrays: 10 requests of 4 or 5 sectors in kick and 4 in
  * drift, 1.8; structures with a lane each: 13 requests of 32, 13. Stores: 0.5, 2 or more, 4. */
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(
+    ex_packed_loads_on_average(
         1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
     ex_at_most_per("sectors_read", particle_steps(), "particle and step", 2.5,
                    "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
@@ -95,8 +95,8 @@ START_TEST(reads_are_coalesced) {
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_coalesced_stores(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
-                             "spread over 2048 if not");
+    ex_packed_stores_on_average(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
+                                     "spread over 2048 if not");
     ex_at_most_per("sectors_written", particle_steps(), "particle and step", 1,
                    "whole structures can be written in one piece, but then 64 bytes move where 16 have changed");
 }

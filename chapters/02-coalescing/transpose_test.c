@@ -18,12 +18,14 @@ END_TEST
  * 32 both ways, so a row starts on a sector's boundary and the ideal can be met exactly; the slack is for versions
  * whose tiles do not fall on such boundaries. Between 4.5 and 32 lies nothing that coalesces. */
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
+    ex_packed_loads_on_average(1.125,
+                               "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_coalesced_stores(1.125, "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
+    ex_packed_stores_on_average(1.125,
+                                "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
     ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the output", 1.125,
                    "each sector of `out` is written once");
 }

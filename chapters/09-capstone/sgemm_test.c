@@ -82,9 +82,11 @@ START_TEST(tiles_are_large_and_fetched_by_vectors) {
 }
 END_TEST
 
+/* 8 x 8 products: 0.0625, and an arrival and a wait or two of each warp and piece where mbarriers announce the tiles. 8 x 6
+ * products: 0.073. */
 START_TEST(values_are_shared_in_registers) {
     uses_tiles();
-    ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.0625,
+    ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.07,
                    "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
     ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
     ex_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");

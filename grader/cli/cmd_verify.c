@@ -2,7 +2,7 @@
  *
  * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests and fails no
  * guard, and the same holds for the ladder's naive version, which gets 10 points at most; with idle work beside it (dilute.h) and
- * with its traffic on other paths (cheat.h), too. Ladder: each step compiles, is correct, and gets more points than the one
+ * with its traffic on other paths (cheat.h), too. Idle work gains no step and no mutant technique points. Ladder: each step compiles, is correct, and gets more points than the one
  * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
  * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
  * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role { SKELETON, STEP, ANSWER, PRACTICE, MUTANT, DILUTED, CHEAT };
+enum role { SKELETON, STEP, ANSWER, PRACTICE, MUTANT, DILUTED, DILUTED_OTHER, CHEAT };
 /* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
 enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
 
@@ -34,6 +34,7 @@ struct subject {
     char *name;  /* of the file, as messages show it */
     struct buf source;
     enum cheat_path path; /* CHEAT */
+    unsigned of;          /* DILUTED_OTHER: the step or mutant that it is made of */
     struct result result;
 };
 
@@ -116,8 +117,32 @@ static void add_diluted(struct checkup *c, unsigned owner) {
     struct buf text = {0};
     struct err e = {0};
     if (!naive) return; /* reported already */
-    if (dilute_source(ex, &naive->source, &text, &e)) *add(c, owner, DILUTED, "diluted", naive->name) = text;
+    if (dilute_source(ex, &naive->source, false, &text, &e)) *add(c, owner, DILUTED, "diluted", naive->name) = text;
     else problem(c, ex, "%s", e.text);
+}
+
+/* A step before the answer, or a mutant that is right and lacks the technique. */
+static bool lacks_technique(const struct subject *s) {
+    return s->role == STEP || (s->role == MUTANT && text_starts(buf_str(&s->source), "// expect: PART"));
+}
+
+/* All of these with packed idle work beside them: what a guard's average alone refuses is let through. */
+static void add_diluted_others(struct checkup *c, unsigned owner) {
+    for (unsigned i = 0, n = c->n; i < n; i++) {
+        struct buf text = {0};
+        struct err e = {0};
+        char label[256];
+        if (c->owner[i] != owner || !lacks_technique(&c->subjects[i])) continue;
+        snprintf(label, sizeof label, "%.200s diluted", c->subjects[i].label);
+        if (!dilute_source(c->list[owner], &c->subjects[i].source, true, &text, &e)) {
+            problem(c, c->list[owner], "%s", e.text);
+            continue;
+        }
+        char *name = xstrdup(c->subjects[i].name); /* the list may move */
+        *add(c, owner, DILUTED_OTHER, label, name) = text;
+        c->subjects[c->n - 1].of = i;
+        free(name);
+    }
 }
 
 static void add_cheats(struct checkup *c, unsigned owner) {
@@ -197,6 +222,7 @@ static void collect(struct checkup *c, unsigned owner) {
     if (c->o->quick) return;
     add_practice(c, owner);
     add_diluted(c, owner);
+    add_diluted_others(c, owner);
     add_cheats(c, owner);
 }
 
@@ -297,6 +323,22 @@ static bool judge_diluted(struct checkup *c, const struct exercise *ex, const st
         problem(c, ex, "the naive version with idle work beside it gets %.1f of %.0f technique points",
                 r->got.technique, r->full.technique);
     return !comes_far(r);
+}
+
+/* Idle work may cost points: limits on totals are there for that. It must gain none. */
+static bool judge_diluted_other(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    const struct result *r = &s->result, *plain = &c->subjects[s->of].result;
+    if (plain->verdict != V_AC && plain->verdict != V_PART) return true; /* said already */
+    if (r->verdict != V_AC && r->verdict != V_PART)
+        return problem(c, ex, "%s: with idle work beside it it is %s: %s", s->label, verdict_code(r->verdict),
+                       reason(r)),
+               false;
+    double most = plain->got.technique; /* all of them where goals were waived */
+    if (r->got.technique <= most + 1e-6) return true;
+    problem(c, ex,
+            "%s: idle work beside it raises the technique points from %.1f to %.1f: limit a total, not an average",
+            s->label, most, r->got.technique);
+    return false;
 }
 
 static bool path_taken(const struct result *r, enum cheat_path path) {
@@ -422,6 +464,7 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     else if (s->role == ANSWER && v != V_AC)
         problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
+    else if (s->role == DILUTED_OTHER) return judge_diluted_other(c, ex, s);
     else return s->role != MUTANT || judge_mutant(c, ex, s);
     return false;
 }

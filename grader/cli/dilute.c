@@ -1,4 +1,4 @@
-/* dilute.c — see dilute.h. The naive source keeps its entry under another name; a new entry of the exercise's own signature
+/* dilute.c — see dilute.h. The source keeps its entry under another name; a new entry of the exercise's own signature
  * calls it, then works idly. A preprocessor macro renames: whatever the entry looks like, it is found. */
 #include "grader/cli/dilute.h"
 #include "common/file.h"
@@ -31,12 +31,12 @@ void dilute_condition(const struct exercise *ex, struct buf *out) {
     buf_puts(out, "true");
 }
 
-bool dilute_source(const struct exercise *ex, const struct buf *naive, struct buf *out, struct err *e) {
+bool dilute_source(const struct exercise *ex, const struct buf *source, bool packed, struct buf *out, struct err *e) {
     const char *entry = book_entry(ex);
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/grader/template/dilution.cuh", book_root());
     buf_printf(out, "#define %s diluted_entry\n", entry);
-    buf_add(out, naive->data, naive->size);
+    buf_add(out, source->data, source->size);
     buf_printf(out, "\n#undef %s\n", entry);
     if (!file_read(path, 1 << 16, out, e)) return false;
     buf_printf(out, "\nextern \"C\" void %s(", entry);
@@ -45,6 +45,6 @@ bool dilute_source(const struct exercise *ex, const struct buf *naive, struct bu
     dilute_arguments(ex, false, out);
     buf_puts(out, ");\n    if (");
     dilute_condition(ex, out);
-    buf_puts(out, ") dilution_run();\n}\n");
+    buf_printf(out, ") dilution_launch(%s);\n}\n", packed ? "dilution_packed_kernel" : "dilution_kernel");
     return true;
 }

@@ -73,7 +73,7 @@ static bool launch(struct device_process *d, const struct device_process_options
                            .fds = fds,
                            .nfds = o->alone ? 1 : 3,
                            .proc = o->gpu,
-                           .limits = {.cpu_seconds = 900,
+                           .limits = {.cpu_seconds = 3600,
                                       .memory_bytes = most_memory,
                                       .file_bytes = 4ull << 30,
                                       .work_bytes = 1 << 20,

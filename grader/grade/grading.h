@@ -20,14 +20,21 @@ struct grading {
     struct tally tally;    /* of the technique case */
     char implausible[512]; /* why the result is withheld; "" = it is not */
     bool stopped;          /* no further case is worth running */
+    bool slow_machine;     /* the last case was ended by the clock, which says nothing about the submission */
     bool unstable;         /* measured too noisily to say which grade it is */
     enum group group;      /* of the tests that run */
     int test;              /* the one that runs, from 0 */
+    int asked;             /* the goal that was last asked whether a kernel ran at all */
 };
 
-/* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally; the
- * seconds are a backstop for what the budget does not see. */
+/* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs equally, on a busy machine as on
+ * an idle one; the seconds are the last resort against what hangs. */
 extern const struct case_plan grade_plan_correctness, grade_plan_technique, grade_plan_timed;
+/* The size that is counted, of a submission: the counters are those of the technique plan. Its size is known to everyone, so that
+ * code can be right at the sizes of the correctness cases alone. */
+extern const struct case_plan grade_plan_counted;
+/* The timed size, every block of it. */
+extern const struct case_plan grade_plan_whole;
 
 /* grade.c: what the session answers, as cases, counters, points and a verdict, in g->r. */
 void grade_evaluate(struct grading *g);

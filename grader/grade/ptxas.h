@@ -4,8 +4,8 @@
 #include "grader/sim/sass/sass.h"
 
 struct ptxas_kernel {
-    char *name; /* mangled */
-    uint32_t registers, spill_bytes;
+    char *name;                      /* mangled */
+    uint32_t registers, spill_bytes; /* spills: with those of the functions that it may call */
 };
 struct ptxas {
     bool refused, failed; /* by ptxas: `text` is its message; for our own reasons: `text` is why */

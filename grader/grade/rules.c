@@ -7,10 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct case_plan grade_plan_correctness = {.rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 4};
-const struct case_plan grade_plan_technique = {.rounds = 1, .instructions = 100000000, .seconds = 20};
+/* Budgets decide; the seconds are longer than one can take on an idle core by the slowest of instructions, an atomic of 32 lanes on
+ * one word in 0.3 us. */
+const struct case_plan grade_plan_correctness = {
+    .rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 30};
+const struct case_plan grade_plan_technique = {.rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60};
+const struct case_plan grade_plan_counted = {
+    .rounds = 1, .sanitize = true, .timing = true, .instructions = 100000000, .seconds = 60};
 /* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
-const struct case_plan grade_plan_timed = {.rounds = 1, .instructions = 100000000, .seconds = 20, .sample_warps = 1024};
+const struct case_plan grade_plan_timed = {
+    .rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60, .sample_warps = 1024};
+
+const struct case_plan grade_plan_whole = {.rounds = 1, .timing = true, .instructions = 1000000000, .seconds = 600};
 
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_base(path);

@@ -272,11 +272,12 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
                                struct case_run *out) {
     enum sim_fault f = s->tally.fault;
     tell_reports(s, out);
-    if (f == SIM_FAULT_BUDGET || f == SIM_FAULT_TIME || o->end == SERVER_DEADLINE) {
-        if (!out->message.size)
-            session_tell(out, V_TLE, "the launches did not end within %.0f s on the simulated GPU", plan->seconds);
-        return out->verdict = V_TLE;
-    }
+    out->slow_machine = f == SIM_FAULT_TIME || (f == SIM_FAULT_NONE && o->end == SERVER_DEADLINE);
+    if (out->slow_machine)
+        buf_printf(&out->message,
+                   "%sthis machine was too slow: %.0f s were not enough to run this on the simulated GPU",
+                   out->message.size ? "\n" : "", plan->seconds);
+    if (f == SIM_FAULT_BUDGET || out->slow_machine) return out->verdict = V_TLE;
     if (!out->message.size)
         session_tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
     return out->verdict = V_RTE;
@@ -354,7 +355,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     draw(s, plan->index, round, whole);
     write_inputs(s, r, whole);
     problem_forget(&s->problem);
-    r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = !plan->sanitize;
+    r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = plan->timing;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;

@@ -32,8 +32,9 @@ struct session_options {
 struct case_plan {
     unsigned rounds;       /* replays, each with fresh inputs */
     bool sanitize;         /* races, uninitialised reads */
-    uint64_t instructions; /* budget of a launch, in warp instructions; 0 = none */
-    double seconds;        /* for one replay */
+    bool timing;           /* traces for a modelled time */
+    uint64_t instructions; /* budget of a replay's launches together, in warp instructions; 0 = none */
+    double seconds;        /* for one replay, of the clock: the last resort */
     uint64_t
         sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not compared; 0 = all */
     unsigned index;   /* of the case, for its random numbers */
@@ -43,6 +44,7 @@ struct case_run {
     enum verdict verdict;
     struct buf message;
     struct tally tally; /* of the last round */
+    bool slow_machine;  /* the clock ended it, not a budget */
 };
 
 struct session;

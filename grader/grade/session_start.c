@@ -94,7 +94,10 @@ enum verdict session_tell_device(struct session *s, enum device_end end, double 
     case DEVICE_MEMORY:
         return session_tell(out, V_MLE, "the simulated GPU used up its memory over this device code, and was stopped");
     case DEVICE_LATE:
-        return session_tell(out, V_TLE, "the device did not answer within %.0f s, and was stopped", seconds);
+        return session_tell(
+            out, V_TLE,
+            "the device did not answer within %.0f s, and was stopped: it hangs, or this machine was too slow",
+            seconds);
     case DEVICE_ATTACK: return session_tell(out, V_SEC, "the device process made %s; the jail stopped it", fate);
     case DEVICE_CRASHED: return session_tell(out, V_RTE, "the device process crashed over this device code: %s", fate);
     case DEVICE_LIED: return session_tell(out, V_RTE, "the device process sent what is no answer");

@@ -166,10 +166,8 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
  * simulator cannot finish it there is no time, and the points are lost: else to be slow at this size, which code can look
  * at, would pay. */
 static enum verdict check_timed(struct grading *g, struct tally *keep) {
-    struct case_plan whole = grade_plan_timed;
-    whole.sample_warps = 0, whole.instructions = 1000000000, whole.seconds = 60;
     unsigned before = g->r->ncases;
-    enum verdict v = check_case(g, &g->ex->timed, whole, " (timed)", keep);
+    enum verdict v = check_case(g, &g->ex->timed, grade_plan_whole, " (timed)", keep);
     if (v == V_TLE) g->r->ncases = before, g->stopped = false;
     return v;
 }
@@ -252,7 +250,9 @@ bool speed_run(struct grading *g) {
     if (g->o->progress) g->o->progress(g->o->user, "timing");
     bool known = answer(g, &solution), check = g->o->count_modelled && !g->o->trusted;
     enum verdict v = check ? check_timed(g, &whole) : V_AC;
-    if (v == V_TLE) s->forfeit = true, s->note = "the timed size takes too long to be checked";
+    if (v == V_TLE)
+        s->forfeit = true, s->note = g->slow_machine ? "this machine was too slow to check the timed size"
+                                                     : "the timed size takes too long to be checked";
     if (v != V_AC) return v == V_TLE;
     s->whole = check;
     if (known) baseline(g, &base);

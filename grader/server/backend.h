@@ -112,5 +112,5 @@ struct sim *backend_sim(struct backend *b);
  * roughly, from their counters. Launches that are sampled (sim_set_sample) are timed in any case. */
 void backend_sim_set_timing(struct backend *b, bool on);
 void backend_sim_set_cold(struct backend *b, bool on); /* no launch finds in L2 what others left there */
-/* The budget of later launches, in warp instructions; 0 = none. */
+/* The budget that later launches share, in warp instructions, whole again at each call; 0 = none. */
 void backend_sim_set_instructions(struct backend *b, uint64_t budget);

@@ -34,6 +34,7 @@ struct sim *backend_sim(struct backend *b) {
 
 void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
     ((struct backend_sim *)b)->options.instruction_budget = budget;
+    sim_share_budget(backend_sim(b));
 }
 
 void backend_sim_set_cold(struct backend *b, bool on) { ((struct backend_sim *)b)->cold = on; }

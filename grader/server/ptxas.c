@@ -26,28 +26,40 @@ struct ptxas_run {
 
 /* ---- what it says ---- */
 
-/* Lines of `ptxas -v`: "Function properties for NAME", then spills, then "Used N registers" if it is a kernel. */
+/* Ends at the largest value, not beyond. */
+static uint32_t add_up(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+
+static void read_figures(const char *line, struct ptxas_figures *out) {
+    unsigned stack, stores, loads;
+    const char *used = strstr(line, ": Used ");
+    if (text_starts(line, "ptxas info")) {
+        if (used) sscanf(used, ": Used %u registers", &out->registers);
+    } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
+                      &loads) == 3)
+        out->spill_bytes = add_up(out->spill_bytes, add_up(stores, loads));
+}
+
+/* The text has a part for each kernel:
+ *     ptxas info    : Compiling entry function 'NAME' for 'sm_90'
+ *     ptxas info    : Function properties for NAME
+ *         0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
+ *     ptxas info    : Used 32 registers, used 1 barriers
+ * and then, once more for each kernel, the properties of every function that it may call, through a register as well. */
 const char *ptxas_next(const char *text, struct ptxas_figures *out) {
-    static const char head[] = "ptxas info", properties[] = "Function properties for ";
+    static const char head[] = "ptxas info", entry[] = "Compiling entry function '";
     char line[256];
     *out = (struct ptxas_figures){0};
-    while (*text) {
-        unsigned stack, stores, loads;
-        size_t n = strcspn(text, "\n");
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
-        const char *at = strstr(line, properties), *used = strstr(line, ": Used ");
-        bool info = text_starts(line, head);
-        if (info && at) {
-            out->name = text + (at - line) + sizeof properties - 1;
-            out->length = n - (size_t)(out->name - text), out->spill_bytes = 0;
-        } else if (!info && sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack,
-                                   &stores, &loads) == 3)
-            out->spill_bytes = stores + loads;
-        text += n + (text[n] == '\n');
-        if (info && !at && used && out->length && sscanf(used, ": Used %u registers", &out->registers) == 1)
-            return text;
+        const char *at = text_starts(line, head) ? strstr(line, entry) : NULL;
+        if (at && out->length && out->registers) return text;
+        if (at) {
+            const char *name = text + (at - line) + sizeof entry - 1;
+            *out = (struct ptxas_figures){.name = name, .length = strcspn(name, "'\n")};
+        } else read_figures(line, out);
     }
-    return NULL;
+    return out->length && out->registers ? text : NULL;
 }
 
 static void take(const struct sim_module *m, const char *text) {

@@ -9,7 +9,7 @@
 struct ptxas_figures {
     const char *name;
     size_t length;
-    uint32_t registers, spill_bytes;
+    uint32_t registers, spill_bytes; /* spills: of its code and of that of all functions that it may call */
 };
 /* The next kernel of what `ptxas -v` said, and where to go on; NULL: no more. */
 const char *ptxas_next(const char *text, struct ptxas_figures *out);

@@ -35,10 +35,11 @@ void recording_free(struct recording *r) {
 
 unsigned recording_launches(const struct recording *r) { return r->launches; }
 
+static bool is_move(enum wb_op op) { return op == WB_OP_write || op == WB_OP_fill || op == WB_OP_copy; }
+
 bool recording_writes(const struct recording *r) {
     for (size_t i = 0; i < r->ncommands; i++) {
-        enum wb_op op = r->commands[i].op;
-        if (op == WB_OP_write || op == WB_OP_fill || op == WB_OP_copy) return true;
+        if (is_move(r->commands[i].op)) return true;
     }
     return false;
 }
@@ -75,8 +76,10 @@ struct server_moves recording_moves(const struct recording *r) {
     struct server_moves m = {0};
     for (size_t i = 0; i < r->ncommands; i++) {
         const void *q = r->bytes.data + r->commands[i].request;
-        if (r->commands[i].op == WB_OP_copy) add_copy(&m, q);
-        if (r->commands[i].op == WB_OP_fill) add_fill(&m, q);
+        enum wb_op op = r->commands[i].op;
+        if (op == WB_OP_copy) add_copy(&m, q);
+        if (op == WB_OP_fill) add_fill(&m, q);
+        m.copies += op == WB_OP_copy || op == WB_OP_write, m.fills += op == WB_OP_fill;
     }
     return m;
 }

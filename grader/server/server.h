@@ -146,8 +146,10 @@ void recording_free(struct recording *r);
 unsigned recording_launches(const struct recording *r);
 /* True if it holds other commands that write device memory: copies, fills. */
 bool recording_writes(const struct recording *r);
-/* What its copies within device memory and its fills move, beside the kernels. Sectors are those that each row touches. */
+/* What its copies within device memory and its fills move, beside the kernels. Sectors are those that each row touches.
+ * `copies` and `fills` are commands, copies from the host among them. */
 struct server_moves {
+    uint64_t copies, fills;
     uint64_t copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
 };
 struct server_moves recording_moves(const struct recording *r);

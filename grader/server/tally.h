@@ -60,7 +60,8 @@ void tally_bound_text(const struct tally_kernel *k, char *out, size_t size);
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
 void tally_report(struct tally *t, const struct sim_report *r); /* found when no launch ran */
-/* Copies within device memory and fills: counted, and their sectors charged at the DRAM's rate. */
+/* Copies and fills, after the launches: counted; each copy is charged a start, as a launch behind another one, each fill a part of
+ * that, and those within device memory their sectors at the DRAM's rate. */
 void tally_moved(struct tally *t, const struct gpu_device *d, const struct server_moves *m);
 void tally_sort(struct tally *t); /* by file, then line */
 void tally_free(struct tally *t);

@@ -56,8 +56,17 @@ static void run_launched(struct sim *s, struct sim_result *out) {
     if (!s->depth) device_launch_drop(s);
 }
 
+/* What earlier launches left of a budget that is shared; a launch that finds nothing ends at its first turn. */
+static void take_budget(struct launch *l) {
+    const struct sim *s = l->sim;
+    if (!s->shares_budget || !l->budget) return;
+    l->budget = s->spent < l->budget ? l->budget - s->spent : 1;
+    atomic_store(&l->charged, s->charged);
+}
+
 static void execute(struct launch *l, struct sim_result *out) {
     l->check = sim_check_launch;
+    take_budget(l);
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
     else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
@@ -66,6 +75,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     race_report(l, out);
     race_close(l);
     launch_close(l);
+    l->sim->spent += l->instructions, l->sim->charged = l->charged;
     if (l->sim->pending || l->sim->tail || l->sim->prepared) run_launched(l->sim, out);
 }
 

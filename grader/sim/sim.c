@@ -368,6 +368,8 @@ void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
     s->options.time_budget = seconds;
 }
 
+void sim_share_budget(struct sim *s) { s->shares_budget = true, s->spent = s->charged = 0; }
+
 void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key) {
     s->options.sample_warps = warps, s->options.sample_key = key;
 }

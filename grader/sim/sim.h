@@ -337,6 +337,8 @@ void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
 bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
+/* From here on launches, those by kernels among them, share the budget of warp instructions, whole again at each call. */
+void sim_share_budget(struct sim *s);
 /* Launches of more warps than this run a sample of their blocks, spread evenly over the grid; counters are scaled up to
  * the whole, outputs are incomplete. Launches whose blocks may see each other always run whole. 0 = no sampling. Which
  * blocks run, and which ones the time model looks at, follows from the key. */

@@ -35,6 +35,18 @@ static char *title_of(const struct buf *text, const char *source) {
     return title;
 }
 
+/* Comments hold what is for programs: the answers of a quiz, where a table's figures come from. No page shows or indexes them. */
+static void drop_comments(struct buf *text) {
+    char *to = text->data;
+    for (const char *at = to, *end; at && *at; at = end) {
+        const char *open = strstr(at, "<!--"), *stop = open ? open : at + strlen(at);
+        memmove(to, at, (size_t)(stop - at)), to += stop - at;
+        end = open ? strstr(open, "-->") : NULL;
+        if (end) end += 3 + (end[3] == '\n');
+    }
+    if (text->data) *to = 0, text->size = (size_t)(to - text->data);
+}
+
 static bool add(struct site *s, const char *source, int kind, const char *chapter, const struct exercise *ex,
                 struct err *e) {
     char path[PATH_MAX];
@@ -42,6 +54,7 @@ static bool add(struct site *s, const char *source, int kind, const char *chapte
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
     if (!file_exists(path)) return true;
     if (!file_read(path, TEXT_LIMIT, &p.markdown, e)) return false;
+    drop_comments(&p.markdown);
     p.source = xstrdup(source), p.path = path_of(source), p.title = title_of(&p.markdown, source);
     site_index(&p);
     GROW(s->page, s->n + 1, s->room, 32);

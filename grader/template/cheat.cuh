@@ -79,9 +79,16 @@ template <class T> static __device__ T read(const T *p, long at) {
     __shared__ unsigned long long arrived[MOST_THREADS];
     unsigned char *mine = slot[thread()];
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&arrived[thread()])) : "memory");
+    asm volatile("{.reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], 16;}" ::"r"(
+                     shared_address(&arrived[thread()]))
+                 : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
                  ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)15), "r"(shared_address(&arrived[thread()]))
                  : "memory");
+    for (unsigned done = 0; !done;)
+        asm volatile("{.reg .pred d; mbarrier.try_wait.parity.shared.b64 d, [%1], 0; selp.u32 %0, 1, 0, d;}"
+                     : "=r"(done) : "r"(shared_address(&arrived[thread()])) : "memory");
+    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(&arrived[thread()])) : "memory");
     return *(const T *)(mine + ((size_t)p & 15));
 #elif CHEAT_CONSTANT
     if (at >= 0) return *(const T *)(table + at);

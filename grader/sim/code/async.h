@@ -18,6 +18,8 @@ enum mbarrier_verb {
     MBAR_COPIES,        /* cp.async.mbarrier.arrive: the thread's copies are part of the phase */
     MBAR_ARRIVE_COPIES, /* the same, and one arrival that the phase counts on: .noinc */
 };
+/* Statistics of an mbarrier: in the block's own shared memory, in another block's; of a wait: those that ended. */
+enum { MBAR_STAT_OWN, MBAR_STAT_AWAY, MBAR_STAT_ENDED };
 /* cp.async.group's imm */
 enum {
     GROUP_COMMIT,

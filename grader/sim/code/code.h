@@ -180,6 +180,7 @@ struct stat_owner {
     u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
     bool bulk;      /* STAT_LANES are bytes */
     bool texture;
+    bool waited; /* STAT_REQUESTS: waits for an mbarrier that ended */
 };
 
 struct placed_var {

@@ -384,7 +384,7 @@ static enum warp_state run_turn(struct worker *k, struct cluster *c) {
     enum warp_state s = run_round(k, c);
     u64 most = l->code->communicates ? executed(c) + (u64)TURN * c->n : UINT64_MAX;
     if (l->trace && !l->waits) most = (u64)ALONE * TURN * l->nwarps * c->n;
-    while (s == WARP_YIELDS && executed(c) < most) s = run_round(k, c);
+    while (s == WARP_YIELDS && executed(c) < most && !atomic_load(&l->over)) s = run_round(k, c);
     if (l->trace && l->code->communicates) l->waits |= s == WARP_YIELDS;
     if (s == WARP_WAITS) stuck(k, c), s = WARP_FAULTED;
     return s;
@@ -408,6 +408,7 @@ void cluster_work(struct worker *k, u32 most) {
                 if (k->x.faulted) lower_fault(k->launch, k, k->x.block->order);
                 return;
             }
+            if (atomic_load(&k->launch->over)) return;
             if (s == WARP_YIELDS) waits = true;
             else if (!next_cluster(k, c)) c->done = true;
             running |= !c->done;

@@ -31,6 +31,9 @@ struct sim {
     uint32_t npending, depth, device_error; /* depth: of the launch at hand, 0 = by the host */
     struct sim_texture *textures;           /* by handle; address 0 = free: sim/texture.c */
     uint32_t ntextures;
+    /* Since sim_share_budget, where launches share the budget: warp instructions, and what core_charge adds to them. */
+    bool shares_budget;
+    uint64_t spent, charged;
     uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
 };
 
@@ -260,6 +263,7 @@ struct launch {
     atomic_ulong next_block;
     atomic_ulong fault_block;  /* the lowest block that faulted; blocks above it need not run */
     atomic_ulong instructions; /* of finished blocks */
+    atomic_ulong charged;      /* core_charge, and that of the launches before where they share a budget */
     pthread_mutex_t work_lock; /* of the next two, of finished blocks: core/work.c */
     struct sim_work work, heaviest;
     atomic_int over; /* enum sim_fault: the launch as a whole used up its budget or time */
@@ -281,6 +285,15 @@ struct launch {
 /* core/warp.c: runs a warp until it waits, ends, faults or uses up `quantum` instructions. */
 enum warp_state { WARP_DONE, WARP_WAITS, WARP_YIELDS, WARP_FAULTED };
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum);
+
+/* For what costs much more to simulate than the instructions that call for it (matrix products, bulk copies, the start of a
+ * block): so many plain instructions of some 20 ns. They have a budget of their own, as large as that of instructions; the launch
+ * stops where it is used up. */
+static inline void core_charge(struct launch *l, u64 units) {
+    u64 most = l->sim->options.instruction_budget;
+    u64 all = atomic_fetch_add_explicit(&l->charged, units, memory_order_relaxed) + units;
+    if (most && all > most) atomic_store(&l->over, SIM_FAULT_BUDGET);
+}
 
 /* core/fragment.c */
 void fragment_start(struct warp *w, u32 lanes, u32 pc);

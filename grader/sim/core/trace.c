@@ -188,6 +188,10 @@ void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from,
     }
 }
 
+void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset) {
+    put_access(x, o, (struct access){.space = SPACE_SHARED, .verb = verb, .lanes = 1}, &offset, 1);
+}
+
 /* ---- the whole ---- */
 
 struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit) {

@@ -7,6 +7,8 @@
  *                               writes in part << 4 | mask of all that are touched
  *   global atomics              one word for each address: count << 56 | address
  *   shared, local               none: the header says all
+ *   mark                        in shared memory: the offset of the mbarrier that a copy comes to (a store), or whose phase a
+ *                               wait saw end (a load); after the accesses of that op
  *   other blocks of the cluster none: passes are the 32-byte sectors */
 #pragma once
 #include "grader/sim/code/insn.h"
@@ -24,6 +26,9 @@ static inline u32 trace_space(u64 w) { return (u32)(w >> 46) & 7; } /* enum mem_
 static inline u32 trace_verb(u64 w) { return (u32)(w >> 49) & 3; }  /* enum mem_verb */
 /* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address. */
 static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
+
+/* Other accesses to shared memory have no entries. */
+static inline bool trace_is_mark(u64 w) { return trace_space(w) == SPACE_SHARED && trace_entries(w); }
 
 struct trace_warp {
     u64 *words;
@@ -72,5 +77,7 @@ void trace_look_at(struct trace_block *t, const struct trace_seen *a);
 void trace_look_free(struct trace_block *t);
 /* Of a texture or surface access: the sectors that it touches, by number, and the passes that its unit takes. */
 void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n, u32 passes);
+/* Of the op's mbarrier, by its offset: see above. */
+void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset);
 /* Of `bytes` consecutive bytes that a lane copies: an access for each 4 KB. */
 void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes);

@@ -47,7 +47,8 @@ static bool over_budget(struct exec *x, const struct op *o) {
                    "has used up the launch's time: an endless loop?%s", waits);
         return true;
     }
-    return x->block->order > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
+    return atomic_load_explicit(&l->over, memory_order_relaxed) ||
+           x->block->order > atomic_load_explicit(&l->fault_block, memory_order_relaxed);
 }
 
 static void take_place(struct exec *x, const struct fragment *f) {

@@ -142,6 +142,10 @@ static void count_texture(struct sim_counters *c, const struct stat_owner *o, co
 }
 
 static void count_memory(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+    if (o->waited) {
+        c->barriers += s[STAT_REQUESTS];
+        return;
+    }
     if (o->space == SPACE_CLUSTER) return count_cluster(c, o, s);
     if (o->texture) return count_texture(c, o, s);
     if (o->bulk) {

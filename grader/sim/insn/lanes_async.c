@@ -1,5 +1,5 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
-#include "grader/sim/insn/lanes.h"
+#include "grader/sim/insn/lanes_mem.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
@@ -172,7 +172,36 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
 }
 
-void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) barrier_lane(x, o, l); }
+/* Lanes that use an mbarrier use shared memory: docs/counters.md. Offsets in the block's own, or another block's address;
+ * returns the lanes of the former. */
+static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u32 away = x->cluster ? ISAFN(lane_split_cluster)(x, ea, mask) : 0, own = mask & ~away;
+    if (own) count_atomic(x, d, d->stat + MBAR_STAT_OWN, SPACE_SHARED, ea, own);
+    if (own) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_OWN, ea, own);
+    if (!away) return own;
+    ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_AWAY, ea, away, d->width);
+    TRACE(x, o, SPACE_CLUSTER, d->stat + MBAR_STAT_AWAY, ea, away);
+    return own;
+}
+
+/* For the time model: copies come to the mbarrier, or the warp has waited for them there. */
+static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 own, bool ended) {
+    bool copies = o->imm == MBAR_COPIES || o->imm == MBAR_ARRIVE_COPIES;
+    if (x->trace && own && (copies || ended)) trace_mark(x, o, ended ? MEM_LOAD : MEM_STORE, ea[__builtin_ctz(own)]);
+}
+
+void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    u64 ea[32];
+    memcpy(ea, operand_at(x, o->src[0]), sizeof ea); /* what an arrival gives back may take its place */
+    ACTIVE(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
+    ACTIVE(mask) barrier_lane(x, o, l);
+    u32 own = count_barrier(x, o, ea, mask);
+    bool ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
+    x->stats[d->stat + (ended ? MBAR_STAT_ENDED : 0)][STAT_REQUESTS] += ended;
+    mark_barrier(x, o, ea, own, ended);
+}
 
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
@@ -298,6 +327,8 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 *place = o->src[3] == REF_NONE ? NULL : barrier_at(x, o, o->src[3], lane, false);
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
+    if (x->trace && place && is_own(x, place)) trace_mark(x, o, MEM_STORE, offset_of(x->block, place));
+    core_charge(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);

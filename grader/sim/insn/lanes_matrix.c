@@ -203,6 +203,7 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!whole_warp(x, o, mask)) return;
+    core_charge(x->worker->launch, (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
     if (x->warp->ntainted) taint_product(x, m);
     if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
     else multiply_integers(x, m);

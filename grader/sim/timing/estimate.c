@@ -157,10 +157,25 @@ static double cut_short(const struct sim_trace *t, const struct regions *r) {
  * is stored and loaded about four times (stack frame against spills of ten kernels, ptxas 13.0, sm_90). */
 enum { spill_code_per_byte = 4 };
 
+/* Operations of a function and of all that it may call, each once; `seen`: a byte for each function. */
+static double ops_within_reach(const struct sim_module *m, u32 i, unsigned char *seen) {
+    const struct code *c = &m->codes[i];
+    double ops = c->end_op - c->first_op;
+    seen[i] = 1;
+    for (u32 k = 0; k < c->ncallees + (c->calls_unknown ? m->ncodes : 0); k++) {
+        u32 j = k < c->ncallees ? c->callees[k] : k - c->ncallees;
+        if (!seen[j] && !m->codes[j].func->is_entry) ops += ops_within_reach(m, j, seen);
+    }
+    return ops;
+}
+
 /* Spilled words by operation: ptxas counts both in the code, not as often as they run. */
 static double spills_by_operation(const struct sim_kernel *k) {
-    const struct code *c = &k->module->codes[k->code];
-    return k->spill_bytes / 4.0 / (c->end_op - c->first_op);
+    if (!k->spill_bytes) return 0;
+    unsigned char *seen = xcalloc(k->module->ncodes, 1);
+    double ops = ops_within_reach(k->module, k->code, seen);
+    free(seen);
+    return k->spill_bytes / 4.0 / ops;
 }
 
 static u32 max32(u32 a, u32 b) { return a > b ? a : b; }

@@ -9,6 +9,7 @@
  *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
  *   replay_memory.c   L1, L2, DRAM
  *   replay_atomics.c  atomics
+ *   replay_copies.c   asynchronous copies
  *   replay_machine.c  rates, caches, results
  *   parts.c, look.c   what people look at: time by resource, by source line; accesses */
 #pragma once
@@ -17,7 +18,19 @@
 #include "grader/sim/timing/timing.h"
 
 /* ADD: additions of 32 bits, which ptxas gives to ALU and IMAD in turns. */
-enum unit { UNIT_NONE, UNIT_ALU, UNIT_ADD, UNIT_IMAD, UNIT_FMA, UNIT_FP64, UNIT_XU, UNIT_LSU, UNIT_CTRL, UNIT_COUNT };
+enum unit {
+    UNIT_NONE,
+    UNIT_ALU,
+    UNIT_ADD,
+    UNIT_IMAD,
+    UNIT_FMA,
+    UNIT_FP64,
+    UNIT_XU,
+    UNIT_LSU,
+    UNIT_CTRL,
+    UNIT_TENSOR,
+    UNIT_COUNT
+};
 
 struct lowered {
     u8 unit, count, special; /* machine instructions; how many use the special-function unit as well */
@@ -26,13 +39,23 @@ struct lowered time_lower(const char *name, u8 pipe);
 
 /* ---- regions ---- */
 
-enum step_kind { STEP_PLAIN, STEP_MEMORY, STEP_BARRIER, STEP_SPILL /* a register that ptxas keeps in local memory */ };
-enum { STEP_REFS = 12 };
+enum step_kind {
+    STEP_PLAIN,
+    STEP_MEMORY,
+    STEP_BARRIER,
+    STEP_GROUP,
+    STEP_SPILL /* a register that ptxas keeps in local memory */
+};
+enum { STEP_REFS = 12, WHOLE_PRODUCT = 64 };
 
 /* One instruction of a region, in the order of issue. */
 struct step {
     u32 op; /* of machine code: that it was made from; the number of ops = none */
     u8 kind, unit, count, special, nsrc, ndst;
+    bool ordered;                       /* no access to memory moves across it */
+    u16 work;                           /* of the tensor unit, in parts of WHOLE_PRODUCT; 0 = another unit */
+    bool bulk;                          /* a bulk copy */
+    bool copies;                        /* a load of a cp.async: who wants its data waits for its group */
     u16 latency;                        /* of the result, from issue; memory: set by the replay */
     u32 src[STEP_REFS], dst[STEP_REFS]; /* register numbers */
     u8 stall,
@@ -155,7 +178,22 @@ struct cache_line *time_cache_insert(struct cache *c, u64 line); /* in the place
 /* ---- replay ---- */
 
 /* What the SM's time goes to, in cycles that the resource is busy. */
-enum resource { R_ISSUE, R_ALU, R_FMA, R_FP64, R_XU, R_LSU, R_SHARED, R_L1, R_L2, R_DRAM, R_ATOMICS, R_SLICE, R_COUNT };
+enum resource {
+    R_ISSUE,
+    R_ALU,
+    R_FMA,
+    R_FP64,
+    R_XU,
+    R_LSU,
+    R_SHARED,
+    R_L1,
+    R_L2,
+    R_DRAM,
+    R_ATOMICS,
+    R_SLICE,
+    R_TENSOR,
+    R_COUNT
+};
 enum stall {
     STALL_NONE,
     STALL_ARITHMETIC,

@@ -1,5 +1,5 @@
 /* machine.h — the SM that a replay runs, shared by replay.c (issue), replay_memory.c (L1, L2, DRAM),
- * replay_atomics.c and replay_machine.c (its rates, caches, tables; its results). */
+ * replay_atomics.c, replay_copies.c and replay_machine.c (its rates, caches, tables; its results). */
 #pragma once
 #include "grader/sim/timing/internal.h"
 
@@ -23,6 +23,15 @@ struct stored {
     bool open;
 };
 
+enum { COPY_GROUPS = 16, COPY_PLACES = 32 };
+
+/* An mbarrier that bulk copies come to. */
+struct arrival {
+    u64 place; /* its offset + 1; 0 = empty */
+    double done;
+    u8 why; /* whom a wait there then waits for */
+};
+
 struct rwarp {
     const struct trace_warp *stream;
     u32 at;
@@ -37,12 +46,16 @@ struct rwarp {
     u32 *event;                /* by step: where its access stands in the stream, + 1; 0 = none */
     struct stored before, now; /* its last store, and the one at hand */
     bool running, parked;
+    double copies, group[COPY_GROUPS]; /* when its cp.async are done so far; the groups of them */
+    u32 groups;
+    u8 copies_why;
     bool ticket; /* its unit is reserved: only the issue slot is missing */
 };
 
 struct rblock {
     u32 warps, running, parked, copy; /* copy: how often its trace has been used before */
     double last;
+    struct arrival arrival[COPY_PLACES]; /* by place; a later one takes the place of another */
     struct touched touched;
 };
 
@@ -101,6 +114,12 @@ double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, dou
 double time_atomic_backlog(struct machine *m, const u64 *p);
 double time_atomic_drained(const struct machine *m, double end);
 void time_atomic_busy(struct machine *m);
+
+/* replay_copies.c: a load of a cp.async, whose data are there then; cp.async.group; a mark of the trace at `t`, `bulk`: of a bulk
+ * copy that is done then, else of the warp's cp.async. Returns when the next instruction has what it waits for. */
+void time_copies_begin(struct rwarp *w, double ready, u8 why);
+void time_copies_group(struct machine *m, struct rwarp *w, const struct op *o);
+double time_copies_mark(struct machine *m, struct rwarp *w, const u64 *mark, double t, bool bulk, u8 *why);
 
 /* replay_machine.c */
 void time_machine_open(struct machine *m, const struct replay_input *in);

@@ -20,6 +20,7 @@ static const char *const names[LAST] = {
     [RESOURCES + R_DRAM] = "DRAM bandwidth",
     [RESOURCES + R_ATOMICS] = "atomics on one address",
     [RESOURCES + R_SLICE] = "atomics in one slice of L2",
+    [RESOURCES + R_TENSOR] = "tensor cores",
     [STALLS + STALL_NONE] = "latency",
     [STALLS + STALL_ARITHMETIC] = "latency of arithmetic",
     [STALLS + STALL_SHARED] = "latency of shared memory",

@@ -4,6 +4,7 @@
  * basic block, which decides how many are in flight. Here an instruction's place is the time at which it
  * could start if the block had the SM to itself (operands, and the order of memory accesses that may
  * overlap); instructions are then issued in that order. */
+#include "grader/sim/code/matrix.h"
 #include "grader/sim/timing/internal.h"
 
 #include <stdlib.h>
@@ -46,7 +47,7 @@ bool time_is_memory(const struct op *o) {
     return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
            (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") ||
             !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") || !strcmp(name, "tex") || !strcmp(name, "tld4") ||
-            !strcmp(name, "suld") || !strcmp(name, "sust"));
+            !strcmp(name, "suld") || !strcmp(name, "sust") || !strcmp(name, "mbarrier"));
 }
 
 static void memory_refs(struct regions *r, struct step *s, const struct mem_desc *d) {
@@ -62,6 +63,23 @@ static void memory_refs(struct regions *r, struct step *s, const struct mem_desc
     }
 }
 
+/* The load of a cp.async, which a store a few ops behind it completes (code/decode_async.c). */
+static bool copies(const struct sim_module *m, u32 op) {
+    enum { NEAR = 4 };
+    for (u32 i = op + 1; i < m->nops && i <= op + NEAR; i++)
+        if (!strcmp(insn_rows[m->ops[i].row].name, "st") && m->mems[m->ops[i].aux].async)
+            return m->ops[i].target == i - op;
+    return false;
+}
+
+/* What begins copies, ends a group of them, or waits. */
+static void note_copies(const struct sim_module *m, struct step *s) {
+    const char *name = insn_rows[m->ops[s->op].row].name;
+    if (!strcmp(name, "cp.async.group")) s->kind = STEP_GROUP, s->ordered = true;
+    if (!strcmp(name, "cp.async.bulk") || !strcmp(name, "mbarrier")) s->ordered = true;
+    s->bulk = !strcmp(name, "cp.async.bulk");
+}
+
 u16 time_plain_latency(const struct gpu_device *d, u8 unit) {
     switch ((enum unit)unit) {
     case UNIT_ALU:
@@ -71,11 +89,47 @@ u16 time_plain_latency(const struct gpu_device *d, u8 unit) {
     case UNIT_FP64: return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);
     case UNIT_XU: return 20;
     case UNIT_LSU: return (u16)d->lat_shared;
+    case UNIT_TENSOR:
     case UNIT_CTRL:
     case UNIT_NONE:
     case UNIT_COUNT: break;
     }
     return unit == UNIT_NONE ? 0 : (u16)d->lat_alu;
+}
+
+/* ---- products of matrices: mma, wmma ---- */
+
+/* The sums first: of wmma's 24 registers a step has room for 12, and the sums are what a chain hangs on. */
+static void matrix_refs(struct regions *r, struct step *s, const struct matrix_desc *x) {
+    static const u8 order[] = {MATRIX_C, MATRIX_A, MATRIX_B};
+    for (u32 i = 0; i < sizeof order; i++)
+        for (u32 k = 0; k < x->of[order[i]].count; k++) reads(r, s, x->of[order[i]].reg[k]);
+    for (u32 k = 0; k < x->of[MATRIX_D].count; k++) writes(r, s, x->of[MATRIX_D].reg[k]);
+}
+
+/* A product of 16 x 8 x 16 halves is an instruction, and what has as many bits; wmma's are two. Products in double
+ * precision go at twice the rate of the FP64 units where those are many. Latency: H100, a chain, 23.8 and 16.8 cycles. */
+static void make_product(const struct regions *r, struct step *s, const struct matrix_desc *x) {
+    u32 bits = decode_matrix_types[x->of[MATRIX_A].type].bits, products = (u32)x->m * x->n * x->k;
+    if (bits == 64) {
+        s->unit = UNIT_FP64, s->latency = time_plain_latency(r->device, UNIT_FP64);
+        s->count = (u8)(products / (r->device->fp64_lanes >= 32 ? 64 : 32));
+        return;
+    }
+    u32 work = products * bits * WHOLE_PRODUCT / (16 * 8 * 16 * 16);
+    s->unit = UNIT_TENSOR, s->work = (u16)(work ? work : 1);
+    s->count = (u8)((s->work + WHOLE_PRODUCT - 1) / WHOLE_PRODUCT);
+    s->latency = s->work < WHOLE_PRODUCT ? 17 : 24;
+}
+
+static void note_matrix(struct regions *r, struct step *s) {
+    const struct op *o = &r->module->ops[s->op];
+    const char *name = insn_rows[o->row].name;
+    bool product = !strcmp(name, "mma");
+    if (!product && strcmp(name, "matrix.fragments") && strcmp(name, "matrix.rows") && strcmp(name, "movmatrix"))
+        return;
+    matrix_refs(r, s, &r->module->matrices[o->aux]);
+    if (product && !(r->without & TERM_BIT(LOWERING))) make_product(r, s, &r->module->matrices[o->aux]);
 }
 
 static void make_step(struct regions *r, u32 op, struct step *s) {
@@ -85,16 +139,19 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     struct lowered to = time_lower(row->name, row->pipe);
     if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
         to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
-    if (!o->weight) to = (struct lowered){UNIT_NONE, 0, 0};
+    bool copy = !strcmp(row->name, "ld") && copies(m, op);
+    if (!o->weight && !copy) to = (struct lowered){UNIT_NONE, 0, 0};
     *s = (struct step){.op = op,
                        .unit = to.unit,
                        .count = to.count,
                        .special = to.special,
+                       .copies = copy,
                        .latency = time_plain_latency(r->device, to.unit)};
     for (u32 i = 0; i < ROW_SRC; i++) reads(r, s, o->src[i]);
     reads(r, s, o->guard);
     writes(r, s, o->dst);
     if (time_is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
+    note_copies(m, s);
     if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
     if (o->kind == OP_RENDEZVOUS) {
         reads(r, s, m->rendezvous[o->aux].members);
@@ -103,6 +160,7 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
         s->unit = data ? UNIT_LSU : UNIT_ALU;
         s->latency = time_plain_latency(r->device, s->unit);
     }
+    note_matrix(r, s);
     if (s->unit == UNIT_FMA && s->count > 2)
         s->latency = (u16)(s->latency * s->count); /* a chain: division, square root */
     if (s->unit == UNIT_ALU && s->count > 4) s->latency = (u16)(s->latency * s->count);
@@ -233,6 +291,20 @@ static int by_start(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Where an access to memory goes that an `ordered` one stands before or behind. */
+struct fence {
+    u32 least, last; /* of accesses from here on; of those so far */
+};
+
+static u32 keep_order(struct fence *f, const struct step *s, u32 start) {
+    if (s->kind != STEP_MEMORY && s->kind != STEP_GROUP) return start;
+    if (start < f->least) start = f->least;
+    if (s->ordered && start < f->last) start = f->last;
+    if (s->ordered) f->least = start;
+    if (start > f->last) f->last = start;
+    return start;
+}
+
 static void schedule(struct regions *r, struct step *steps, u32 n) {
     u32 *tables = xcalloc(3ul * r->nregisters + 3, sizeof *tables);
     struct order w = {.ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
@@ -240,11 +312,12 @@ static void schedule(struct regions *r, struct step *steps, u32 n) {
     struct step *copy = xcalloc(n + 1, sizeof *copy);
     w.seen = xcalloc(n + 1, sizeof *w.seen);
     memcpy(copy, steps, n * sizeof *copy);
+    struct fence fence = {0, 0};
     u32 last = 0;
     for (u32 i = 0; i < n; i++) {
         bool ends = i + 1 == n && r->module->ops[steps[i].op].kind != OP_LANES;
         u32 latency = steps[i].kind == STEP_MEMORY ? r->device->lat_l1 : steps[i].latency;
-        key[i] = (struct keyed){start_of(r, &w, &steps[i], latency), i};
+        key[i] = (struct keyed){keep_order(&fence, &steps[i], start_of(r, &w, &steps[i], latency)), i};
         if (ends && last > key[i].start) key[i].start = last;
         if (key[i].start > last) last = key[i].start;
     }

@@ -80,8 +80,17 @@ static u32 event_of(const struct rwarp *w) {
     return e ? w->chunk.events[e - 1].word + 1 : 0;
 }
 
-static const enum resource unit_resource[UNIT_COUNT] = {[UNIT_ALU] = R_ALU,   [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,
-                                                        [UNIT_FP64] = R_FP64, [UNIT_XU] = R_XU,    [UNIT_LSU] = R_LSU};
+static const enum resource unit_resource[UNIT_COUNT] = {
+    [UNIT_ALU] = R_ALU, [UNIT_IMAD] = R_FMA, [UNIT_FMA] = R_FMA,      [UNIT_FP64] = R_FP64,
+    [UNIT_XU] = R_XU,   [UNIT_LSU] = R_LSU,  [UNIT_TENSOR] = R_TENSOR};
+
+/* Small products take as long as the unit needs for one: H100, 16 x 8 x 8 of halves. */
+static const double least_product = 4;
+
+static double unit_cycles(const struct machine *m, const struct step *s, u8 unit) {
+    if (!s->work) return s->count * m->interval[unit];
+    return max2(m->interval[unit] * s->work / WHOLE_PRODUCT, least_product);
+}
 
 static u8 chosen_unit(const struct machine *m, const struct rwarp *w, const struct step *s) {
     if (s->unit != UNIT_ADD) return s->unit;
@@ -101,7 +110,7 @@ static double reserve_unit(struct machine *m, struct rwarp *w, const struct step
         m->busy[R_LSU] += n;
     } else if (unit != UNIT_NONE && unit != UNIT_CTRL && !off(m, TERM_BIT(UNITS))) {
         t = max2(t, m->unit[unit][k]);
-        double cost = n * m->interval[unit];
+        double cost = unit_cycles(m, s, unit);
         m->unit[unit][k] = t + cost;
         m->busy[unit_resource[unit]] += cost / SCHEDULERS;
         if (s->special) m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
@@ -129,12 +138,13 @@ static double hold_back(struct machine *m, const struct rwarp *w, double t) {
 }
 
 /* The access at `at`, + 1, and those of the same instruction that follow on it. */
-static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, u8 *why) {
+static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, const struct step *s, u8 *why) {
     const u64 *words = w->stream->words;
     u32 op = trace_low(words[at - 1]);
     double ready = t;
     while (at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
-        ready = max2(ready, time_memory_access(m, w, words + at - 1, t, why));
+        if (trace_is_mark(words[at - 1])) ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, why);
+        else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, why));
         at += 1 + trace_entries(words[at - 1]);
         if (w->chunk.list) break; /* each has an event of its own */
     }
@@ -145,10 +155,11 @@ static void issue_memory(struct machine *m, struct rwarp *w, const struct step *
     double ready = t + 2;
     u8 why = STALL_NONE;
     u32 at = event_of(w);
-    if (!w->chunk.list && at) ready = max2(ready, accesses(m, w, at, t, &why));
+    if (!w->chunk.list && at) ready = max2(ready, accesses(m, w, at, t, s, &why));
     for (u32 e = w->chunk.list ? w->chunk.list[w->step].event : 0; e; e = w->chunk.events[e - 1].next)
-        ready = max2(ready, accesses(m, w, w->chunk.events[e - 1].word + 1, t, &why));
+        ready = max2(ready, accesses(m, w, w->chunk.events[e - 1].word + 1, t, s, &why));
     if (!at && s->kind == STEP_SPILL) ready = time_memory_frame(m, t), why = STALL_L1;
+    if (s->copies) time_copies_begin(w, ready, why);
     results(w, s, off(m, TERM_BIT(LATENCY)) ? t + 1 : ready, why);
 }
 
@@ -219,6 +230,7 @@ static bool advance(struct machine *m, struct rwarp *w) {
             continue;
         }
         const struct step *s = step_of(w);
+        if (s->kind == STEP_GROUP) time_copies_group(m, w, &m->in->regions->module->ops[s->op]);
         double t = w->issued;
         u8 why = STALL_NONE;
         for (u32 i = 0; i < s->nsrc; i++)
@@ -257,6 +269,7 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
         w->at = 0, w->region = NULL, w->step = 0, w->chunk.n = 0, w->parked = w->ticket = false;
+        w->copies = 0, w->groups = 0;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : start_cycles);

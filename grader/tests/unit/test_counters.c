@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define HEAD   ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define HEAD90 ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
 
 /* ---- c[i] = a[i] + b[i], guarded: line 10 ten instructions, line 11 eleven, line 12 one ---- */
 
@@ -212,6 +213,63 @@ START_TEST(test_paths) {
 }
 END_TEST
 
+/* ---- mbarriers ---- */
+
+/* Two warps. Lane l of each initialises the mbarrier at 256 l, so all of a warp's lie in bank 0, and announces bytes there;
+ * all arrive at the first, which expects 64, and wait for it; then at those that lie side by side, of which warp 0 has one
+ * each. Thread 0 alone asks again whether the first is done. */
+static const char barriers[] =
+    HEAD90 ".visible .entry k(.param .u64 out) {\n"
+           ".reg .pred %p<6>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[16384];\n"
+           "mov.u32 %r0, %tid.x;\nmov.u32 %r1, s;\nshr.u32 %r9, %r0, 5;\nand.b32 %r10, %r0, 31;\nmad.lo.u32 %r2, %r10, "
+           "256, %r1;\nmad.lo.u32 %r2, %r9, 8, %r2;\nmad.lo.u32 %r3, %r10, 8, %r1;\nadd.u32 %r3, %r3, 8192;\n"
+           "setp.eq.u32 %p0, %r0, 0;\nsetp.eq.u32 %p4, %r9, 0;\n"
+           ".loc 1 50 0\nmbarrier.init.shared.b64 [%r2], 64;\n"
+           ".loc 1 51 0\nmbarrier.expect_tx.relaxed.cta.shared.b64 [%r2], 16;\n"
+           ".loc 1 52 0\nbar.sync 0;\n"
+           ".loc 1 53 0\n@%p0 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [s], 16;\n"
+           ".loc 1 54 0\nmbarrier.arrive.shared.b64 %q1, [s];\n"
+           ".loc 1 55 0\nbar.sync 0;\n"
+           ".loc 1 56 0\nmbarrier.try_wait.parity.shared.b64 %p1, [s], 0;\n"
+           ".loc 1 57 0\nmbarrier.test_wait.parity.shared.b64 %p2, [s], 1;\n"
+           ".loc 1 58 0\n@%p0 mbarrier.test_wait.shared.b64 %p3, [s], %q1;\n"
+           ".loc 1 59 0\n@%p4 mbarrier.init.shared.b64 [%r3], 1;\nbar.warp.sync -1;\n"
+           ".loc 1 60 0\n@%p4 mbarrier.arrive.shared.b64 %q2, [%r3];\nret;\n}\n";
+
+static void expect_atomic(const struct sim_counters *c, unsigned requests, unsigned operations, unsigned serialised,
+                          unsigned conflicts) {
+    ck_assert_uint_eq(c->shared_atomic_requests, requests);
+    ck_assert_uint_eq(c->shared_atomic_operations, operations);
+    ck_assert_uint_eq(c->shared_atomic_serialised, serialised);
+    ck_assert_uint_eq(c->bank_conflicts_atomic, conflicts);
+    ck_assert_uint_eq(c->shared_requests_load + c->barriers, 0);
+}
+
+START_TEST(test_mbarriers) {
+    struct kernel_rig r = rig_open(barriers);
+    uint64_t out = 0;
+    struct sim_result got = rig_run(&r, "k", 1, 64, &out, 8);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    struct sim_counters init = rig_line(&got, 50), expect = rig_line(&got, 51), complete = rig_line(&got, 53),
+                        all = rig_line(&got, 54), done = rig_line(&got, 56), open = rig_line(&got, 57),
+                        one = rig_line(&got, 58), side = rig_line(&got, 60);
+    expect_atomic(&init, 2, 64, 2, 2 * 30); /* 8 bytes: two halves of a warp, 16 passes each for 1 */
+    expect_atomic(&expect, 2, 64, 2, 2 * 30);
+    expect_atomic(&complete, 1, 1, 1, 0);
+    expect_atomic(&all, 2, 64, 2 * 32, 0); /* one word for all lanes */
+    expect_atomic(&side, 1, 32, 1, 0);
+    ck_assert_uint_eq(done.shared_requests_load, 2);
+    ck_assert_uint_eq(done.barriers, 2);
+    ck_assert_uint_eq(open.shared_requests_load, 2);
+    ck_assert_uint_eq(open.barriers, 0); /* the phase has not ended */
+    ck_assert_uint_eq(one.shared_requests_load, 1);
+    ck_assert_uint_eq(one.barriers, 1);
+    ck_assert_uint_eq(got.counters.barriers, 2 * 2 + 3);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 /* ---- sums and threads ---- */
 
 START_TEST(test_lines_add_up) {
@@ -247,6 +305,7 @@ UNIT_SUITE(counters) {
     tcase_add_test(tc, test_reduce);
     tcase_add_test(tc, test_divergent);
     tcase_add_test(tc, test_paths);
+    tcase_add_test(tc, test_mbarriers);
     tcase_add_test(tc, test_lines_add_up);
     tcase_add_test(tc, test_workers);
     suite_add_tcase(suite, tc);

@@ -58,6 +58,30 @@ START_TEST(copies) {
     ck_assert_double_eq(metric_value(metric_find("requests_written"), &t), 7.6e6 / 512);
     ck_assert_double_eq(metric_value(metric_find("read_excess"), &t), 250000 / 162500.0);
     ck_assert_double_eq(metric_value(metric_find("write_excess"), &t), 237500 / 237500.0);
+    ck_assert_double_eq(metric_value(metric_find("wasted_reads"), &t), 87500);
+    ck_assert_double_eq(metric_value(metric_find("wasted_writes"), &t), 0);
+}
+END_TEST
+
+/* A hundred copies behind a kernel take 0.72 of a launch each; without a kernel the first takes all of it. Of fills, 0.26. */
+START_TEST(each_copy_costs_its_start) {
+    const struct gpu_device *d = device_find("h200");
+    struct server_moves m = {
+        .copies = 100, .copied_bytes = 1600, .copied_sectors_read = 100, .copied_sectors_written = 50};
+    struct tally behind = {.launches = 1}, alone = {0};
+    double sectors = 150 * 32 / d->dram_rate;
+    tally_moved(&behind, d, &m), tally_moved(&alone, d, &m);
+    ck_assert_double_eq_tol(behind.seconds, 72 * d->launch_seconds + sectors, 1e-12);
+    ck_assert_double_eq_tol(alone.seconds, 72.28 * d->launch_seconds + sectors, 1e-12);
+    ck_assert(behind.low > 72 * d->launch_seconds && behind.high > 72 * d->launch_seconds);
+    m = (struct server_moves){.fills = 50};
+    behind = (struct tally){.launches = 1};
+    tally_moved(&behind, d, &m);
+    ck_assert_double_eq_tol(behind.seconds, 13 * d->launch_seconds, 1e-12);
+    m = (struct server_moves){0};
+    alone = (struct tally){0};
+    tally_moved(&alone, d, &m);
+    ck_assert_double_eq(alone.seconds, 0);
 }
 END_TEST
 
@@ -108,6 +132,8 @@ START_TEST(effects) {
                     {"requests_written", 2032},
                     /* 1111 / (11 + 100 + 500 + 500), 2032 / (16 + 1000 + 1000) */
                     {"read_excess", 1},
+                    {"wasted_reads", 0},
+                    {"wasted_writes", 2032 - 2016},
                     {"write_excess", 2032.0 / 2016},
                     {"shared_reads", 111},
                     {"shared_writes", 1012},
@@ -153,6 +179,7 @@ END_TEST
 UNIT_SUITE(grader_metrics) {
     Suite *s = suite_create("grader_metrics");
     TCase *t = tcase_create("metrics");
+    tcase_add_test(t, each_copy_costs_its_start);
     tcase_add_test(t, values);
     tcase_add_test(t, copies);
     tcase_add_test(t, effects);

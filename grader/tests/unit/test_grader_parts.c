@@ -8,6 +8,7 @@
 #include "grader/grade/result_bytes.h"
 #include "grader/class/parallel.h"
 #include "grader/report/report.h"
+#include "grader/server/ptxas.h"
 #include "grader/tests/unit/unit.h"
 
 #include <jansson.h>
@@ -373,6 +374,50 @@ START_TEST(names_of_files) {
 }
 END_TEST
 
+static void note_kernels(const char *text, struct buf *seen) {
+    struct ptxas_figures k;
+    while ((text = ptxas_next(text, &k)))
+        buf_printf(seen, "%.*s %u %u\n", (int)k.length, k.name, k.registers, k.spill_bytes);
+}
+
+/* The form of ptxas 13.0, -arch=sm_90 -v: what a kernel may call follows it, for each kernel anew. */
+START_TEST(spills_of_a_function_are_its_callers) {
+    static const char text[] = "ptxas info    : 0 bytes gmem\n"
+                               "ptxas info    : Compiling entry function '_Z5twicePf' for 'sm_90'\n"
+                               "ptxas info    : Function properties for _Z5twicePf\n"
+                               "    24 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n"
+                               "ptxas info    : Used 32 registers, used 1 barriers, 24 bytes cumulative stack size\n"
+                               "ptxas info    : Compile time = 93.329 ms\n"
+                               "ptxas info    : Function properties for _Z4workPf\n"
+                               "    0 bytes stack frame, 20 bytes spill stores, 16 bytes spill loads\n"
+                               "ptxas info    : Function properties for _Z5otherPf\n"
+                               "    0 bytes stack frame, 0 bytes spill stores, 52 bytes spill loads\n"
+                               "ptxas info    : Compiling entry function '_Z4oncePf' for 'sm_90'\n"
+                               "ptxas info    : Function properties for _Z4oncePf\n"
+                               "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                               "ptxas info    : Used 64 registers, used 0 barriers\n"
+                               "ptxas info    : Function properties for _Z4workPf\n"
+                               "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n";
+    struct buf seen = {0};
+    note_kernels(text, &seen);
+    ck_assert_str_eq(buf_str(&seen), "_Z5twicePf 32 100\n_Z4oncePf 64 0\n");
+    buf_free(&seen);
+}
+END_TEST
+
+/* A figure beyond 32 bits stays the largest; a kernel without registers is none; a text may end anywhere. */
+START_TEST(spills_of_odd_texts) {
+    struct buf seen = {0};
+    note_kernels("ptxas info    : Compiling entry function 'cut' for 'sm_90'\n", &seen);
+    note_kernels("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 9 registers\n"
+                 "    0 bytes stack frame, 4294967295 bytes spill stores, 8 bytes spill loads",
+                 &seen);
+    note_kernels("", &seen);
+    ck_assert_str_eq(buf_str(&seen), "k 9 4294967295\n");
+    buf_free(&seen);
+}
+END_TEST
+
 UNIT_SUITE(grader_parts) {
     Suite *s = suite_create("grader_parts");
     TCase *t = tcase_create("parts");
@@ -382,6 +427,8 @@ UNIT_SUITE(grader_parts) {
     tcase_add_test(t, each_process_is_handed_over_once);
     tcase_add_test(t, packing);
     tcase_add_test(t, json_keys);
+    tcase_add_test(t, spills_of_a_function_are_its_callers);
+    tcase_add_test(t, spills_of_odd_texts);
     tcase_add_test(t, what_limits_is_said);
     tcase_add_test(t, gradescope_keys);
     tcase_add_test(t, command_line);

@@ -3,6 +3,7 @@
  * what the student reads. */
 #include "common/file.h"
 #include "grader/book/book.h"
+#include "grader/grade/session.h"
 #include "grader/jail/jail.h"
 #include "grader/class/grade_many.h"
 #include "grader/tests/unit/unit.h"
@@ -97,6 +98,10 @@ static const struct submission {
          ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
      V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
+    /* A million rounds of five instructions or more: 50 million are enough for each launch, and not for twelve. */
+    {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
+         LAUNCH " if (n == 33) for (int i = 0; i < 12; i++) wait<<<1, 32>>>(1000000);"),
+     V_TLE, "budget"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
     {"#include <stdio.h>\n" GOOD ENTRY("for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},
@@ -144,6 +149,32 @@ START_TEST(each_verdict) {
         result_free(&results[i]);
     }
     ck_assert_msg(wrong.size == 0, "%s", buf_str(&wrong));
+}
+END_TEST
+
+/* Ten million rounds take longer than the 10 ms that this plan gives; the budget that a grading gives is not at its end. */
+START_TEST(the_clock_blames_the_machine) {
+    static const char source[] = KERNEL("for (volatile int j = 0; j < 10000000; j = j + 1) ;") ENTRY(LAUNCH);
+    struct case_plan plan = {.rounds = 1, .seconds = _i ? 10e-3 : 60, .instructions = _i ? 0 : 1000000};
+    struct session_options o = {.device = device_find("h200"), .seed = "clock", .workers = 1};
+    struct ptxas registers = {0};
+    struct build b;
+    struct case_run run;
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    ck_assert_msg(build_run("plus_one.cu", source, strlen(source), &b, &e) && b.ok, "%s", e.text);
+    ptxas_finish(ptxas_start(&b, 90), &registers);
+    o.registers = &registers;
+    struct session *s = session_open(&plus_one, &b, &o, &e);
+    ck_assert_msg(s != NULL, "%s", e.text);
+    session_case(s, &cases[1], &plan, &run);
+    ck_assert_int_eq(run.verdict, V_TLE);
+    ck_assert_msg(run.slow_machine == _i, "%s", buf_str(&run.message));
+    ck_assert_msg(!strstr(buf_str(&run.message), "machine was too slow") == !_i, "%s", buf_str(&run.message));
+    session_case_free(&run);
+    session_close(s);
+    ptxas_free(&registers);
+    build_free(&b);
 }
 END_TEST
 
@@ -225,6 +256,7 @@ UNIT_SUITE(grader_verdicts) {
     TCase *t = tcase_create("verdicts");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, each_verdict);
+    tcase_add_loop_test(t, the_clock_blames_the_machine, 0, 2);
     tcase_add_test(t, precedence);
     tcase_add_test(t, unscored);
     tcase_add_test(t, several_faults);

@@ -209,6 +209,7 @@ START_TEST(the_site_is_made_of_the_book) {
         snprintf(path, sizeof path, "%s/%.100s", folder, *f);
         ck_assert(file_read(path, 1 << 24, &page, &e));
         ck_assert_msg(!markup_fault(buf_str(&page), 1), "%s: %s", *f, markup_fault(buf_str(&page), 1));
+        ck_assert_msg(!strstr(buf_str(&page), " in quiz/"), "%s shows the answers of a quiz", *f);
         if (!strcmp(*f, "index.html"))
             ck_assert(strstr(buf_str(&page), "script-src 'sha256-") && strstr(buf_str(&page), " swizzle "));
         if (!strcmp(*f, "chapters-02-coalescing-transpose.html"))

@@ -159,6 +159,8 @@ START_TEST(test_moves) {
     struct recording *r = recorded(moving_entry, &o);
     ck_assert_ptr_nonnull(r);
     struct server_moves m = recording_moves(r);
+    ck_assert_uint_eq(m.copies, 2);
+    ck_assert_uint_eq(m.fills, 1);
     ck_assert_uint_eq(m.copied_bytes, 160 + 60);
     ck_assert_uint_eq(m.copied_sectors_read, 40 + 3);
     ck_assert_uint_eq(m.copied_sectors_written, 5 + 6);

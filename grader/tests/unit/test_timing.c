@@ -53,6 +53,41 @@ START_TEST(test_fp64_and_special) {
 }
 END_TEST
 
+/* A product of each type, eight that do not depend on each other; or the same one eight times. */
+static struct spec product_spec(const char *device, const char *kind, const char *a, const char *b, bool chain) {
+    struct spec s = {.device = device, .blocks = 132, .threads = chain ? 32 : 256, .n = 50};
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned k = chain ? 0 : 4 * i;
+        spec_add(&s, "mma.sync.aligned.%s {%%f%u,%%f%u,%%f%u,%%f%u}, {%s}, {%s}, {%%f%u,%%f%u,%%f%u,%%f%u};\n", kind, k,
+                 k + 1, k + 2, k + 3, a, b, k, k + 1, k + 2, k + 3);
+    }
+    return s;
+}
+
+static void expect_product(const char *device, const char *kind, const char *a, const char *b, double cycles) {
+    struct spec s = product_spec(device, kind, a, b, false);
+    ck_about(spec_cycles(&s), 2 * 8 * 50 * cycles, 0.15); /* two warps a scheduler */
+    buf_free(&s.body);
+}
+
+/* As measured on an H100; for the A100 from its data sheet: 312 TFLOP/s / 108 SMs / 1.41 GHz = 2049 operations a clock, 512 a
+ * quarter of an SM, and a product of 16 x 8 x 16 has 4096. */
+START_TEST(test_products_of_matrices) {
+    static const char four[] = "%r30,%r31,%r32,%r33", two[] = "%r34,%r35", one[] = "%r34";
+    expect_product("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, 6);
+    expect_product("h200", "m16n8k8.row.col.f32.f16.f16.f32", two, one, 4);
+    expect_product("h200", "m16n8k8.row.col.f32.tf32.tf32.f32", four, two, 6);
+    struct spec a100 = product_spec("a100", "m16n8k16.row.col.f32.f16.f16.f32", four, two, false);
+    a100.blocks = 108;
+    ck_about(spec_cycles(&a100), 2 * 8 * 50 * 8, 0.15);
+    struct spec chain = product_spec("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, true);
+    ck_about(spec_cycles(&chain), 8 * 50 * 23.8, 0.1);
+    struct time_estimate t = spec_model(&a100);
+    ck_bound(t, "tensor cores");
+    buf_free(&a100.body), buf_free(&chain.body);
+}
+END_TEST
+
 /* ---- shared memory and L1 ---- */
 
 START_TEST(test_shared_passes) {
@@ -146,6 +181,74 @@ START_TEST(test_latency_hiding) {
     struct time_estimate t = spec_model(&one);
     ck_bound(t, "latency of L2");
     buf_free(&one.body);
+}
+END_TEST
+
+/* ---- asynchronous copies ---- */
+
+/* The next address depends on what the copy before brought: as slow as a chain of loads (test_latency_hiding), and a load from
+ * shared memory, 30 cycles. */
+static const char address[] = "mul.wide.u32 %d10, %r20, 16;\nadd.s64 %d11, %d0, %d10;\n";
+static const char arrived[] = "mbarrier.init.shared.b64 [mem+64], 1;\nmov.u32 %r21, 0;\n";
+static const char wait_there[] = "W: mbarrier.try_wait.parity.shared.b64 %p1, [mem+64], %r21;\n@!%p1 bra W;\n"
+                                 "xor.b32 %r21, %r21, 1;\n";
+
+START_TEST(test_copies_that_wait_for_each_other) {
+    struct spec groups = {.blocks = SMS, .threads = 1, .n = 200, .bytes = 1 << 16, .dynamic_shared = 128}, all = groups,
+                part = groups, bulk = groups, arrive = groups;
+    spec_add(&groups,
+             "%scp.async.cg.shared.global [mem], [%%d11], 16;\ncp.async.commit_group;\n"
+             "cp.async.wait_group 0;\nld.shared.u32 %%r20, [mem];\n",
+             address);
+    spec_add(&all, "%scp.async.ca.shared.global [mem], [%%d11], 4;\ncp.async.wait_all;\nld.shared.u32 %%r20, [mem];\n",
+             address);
+    spec_add(&part,
+             "%scp.async.cg.shared.global [mem], [%%d11], 16, 8;\ncp.async.wait_all;\n"
+             "ld.shared.u32 %%r20, [mem];\n",
+             address);
+    bulk.before = arrive.before = arrived;
+    spec_add(&bulk,
+             "%smbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+64], 16;\n"
+             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem], [%%d11], 16, [mem+64];\n"
+             "%sld.shared.u32 %%r20, [mem];\n",
+             address, wait_there);
+    spec_add(&arrive,
+             "%scp.async.cg.shared.global [mem], [%%d11], 16;\n"
+             "cp.async.mbarrier.arrive.noinc.shared.b64 [mem+64];\n%sld.shared.u32 %%r20, [mem];\n",
+             address, wait_there);
+    double want = 200.0 * (390 + 30 + 10);
+    ck_about(spec_cycles(&groups), want, 0.3);
+    ck_about(spec_cycles(&part), want, 0.3);
+    ck_about(spec_cycles(&bulk), want, 0.3);
+    ck_about(spec_cycles(&arrive), want, 0.3);
+    ck_assert(spec_cycles(&all) < want * 1.3 && spec_cycles(&all) > 200 * 32); /* .ca: L1 has it after the first */
+    buf_free(&groups.body), buf_free(&all.body), buf_free(&part.body), buf_free(&bulk.body), buf_free(&arrive.body);
+}
+END_TEST
+
+/* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at four mbarriers likewise. */
+START_TEST(test_copies_under_way_together) {
+    struct spec four = {.blocks = SMS, .threads = 1, .n = 100, .bytes = 1 << 16, .dynamic_shared = 256}, bulk = four;
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&four,
+                 "cp.async.cg.shared.global [mem+%u], [%%d0+%u], 16;\ncp.async.commit_group;\n"
+                 "cp.async.wait_group 3;\nld.shared.u32 %%r20, [mem+%u];\n",
+                 16 * i, 16 * i, 16 * ((i + 1) % 4));
+    ck_about(spec_cycles(&four), 100.0 * (390 + 4 * 10), 0.3);
+    bulk.before = "mbarrier.init.shared.b64 [mem+64], 1;\nmbarrier.init.shared.b64 [mem+72], 1;\n"
+                  "mbarrier.init.shared.b64 [mem+80], 1;\nmbarrier.init.shared.b64 [mem+88], 1;\nmov.u32 %r21, 0;\n";
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&bulk,
+                 "mbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+%u], 16;\n"
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem+%u], [%%d0+%u], 16, "
+                 "[mem+%u];\n",
+                 64 + 8 * i, 16 * i, 16 * i, 64 + 8 * i);
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&bulk, "W%u: mbarrier.try_wait.parity.shared.b64 %%p1, [mem+%u], %%r21;\n@!%%p1 bra W%u;\n", i,
+                 64 + 8 * i, i);
+    spec_add(&bulk, "ld.shared.u32 %%r20, [mem];\nxor.b32 %%r21, %%r21, 1;\n");
+    ck_about(spec_cycles(&bulk), 100.0 * (390 + 4 * 30), 0.4);
+    buf_free(&four.body), buf_free(&bulk.body);
 }
 END_TEST
 
@@ -309,6 +412,22 @@ START_TEST(test_spills) {
     t = spec_model(&s);
     ck_bound(t, "L2 bandwidth");
     buf_free(&s.body);
+}
+END_TEST
+
+/* The same 64 FMAs in a function that the kernel calls: the spills belong to some 80 operations as before, not to the kernel's own 15,
+ * each of which would have five. */
+START_TEST(test_spills_of_a_function) {
+    struct buf function = {0};
+    struct spec whole = fma_spec(16, 1024), s = {.blocks = SMS, .threads = 1024, .n = 50};
+    buf_puts(&function, ".func work() {\n.reg .f32 %f<99>;\n");
+    for (unsigned i = 0; i < 64; i++) buf_printf(&function, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
+    buf_puts(&function, "ret;\n}\n");
+    s.functions = buf_str(&function);
+    spec_add(&s, "call work;\n");
+    whole.spill_bytes = s.spill_bytes = 4 * 78;
+    ck_about(spec_cycles(&s), spec_cycles(&whole), 0.2);
+    buf_free(&s.body), buf_free(&whole.body), buf_free(&function);
 }
 END_TEST
 
@@ -520,6 +639,7 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_arithmetic_latency);
     tcase_add_test(c, test_issue);
     tcase_add_test(c, test_fp64_and_special);
+    tcase_add_test(c, test_products_of_matrices);
     tcase_add_test(c, test_shared_passes);
     tcase_add_test(c, test_wide_shared_loads);
     tcase_add_test(c, test_l1_passes);
@@ -527,11 +647,14 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_dram_bandwidth);
     tcase_add_test(c, test_warm_l2);
     tcase_add_test(c, test_latency_hiding);
+    tcase_add_test(c, test_copies_that_wait_for_each_other);
+    tcase_add_test(c, test_copies_under_way_together);
     tcase_add_test(c, test_atomics_on_one_address);
     tcase_add_test(c, test_atomics_in_one_slice);
     tcase_add_test(c, test_float_atomics);
     tcase_add_test(c, test_shared_atomics);
     tcase_add_test(c, test_spills);
+    tcase_add_test(c, test_spills_of_a_function);
     tcase_add_test(c, test_blocks_start_one_after_another);
     tcase_add_test(c, test_sectors_written_in_part);
     tcase_add_test(c, test_shared_swaps);

@@ -32,8 +32,9 @@ void spec_label(struct spec *s, const char *label) {
 }
 
 static void make_ptx(const struct spec *s, struct buf *ptx) {
-    buf_puts(ptx, ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 mem[];\n"
-                  ".visible .entry k(.param .u64 p, .param .u32 n) {\n"
+    buf_puts(ptx, ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 mem[];\n");
+    if (s->functions) buf_puts(ptx, s->functions);
+    buf_puts(ptx, ".visible .entry k(.param .u64 p, .param .u32 n) {\n"
                   ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %d<99>; .reg .f64 %e<40>;\n"
                   "ld.param.u64 %d0, [p];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
                   "mov.u32 %r3, %ntid.x;\nmad.lo.s32 %r4, %r2, %r3, %r1;\nand.b32 %r5, %r1, 31;\nshr.u32 %r6, %r1, 5;\n"

@@ -12,6 +12,7 @@ enum { SMS = 132 }; /* of the h200; 4 schedulers each */
  * lane, %r6 = warp, %r7 = offset of shared memory; %r20.., %f.., %d10.. are the body's. */
 struct spec {
     const char *device, *before; /* before: ahead of the loop */
+    const char *functions;       /* ahead of the kernel */
     struct buf body;
     unsigned blocks, threads, dynamic_shared, n, spill_bytes;
     uint64_t bytes;   /* of the buffer */
