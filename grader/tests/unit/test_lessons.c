@@ -112,6 +112,7 @@ static unsigned check_row(const char *page, const struct mark *m, const char *li
     for (unsigned i = 0; i < m->n; i++) {
         double right = (is_measured ? measured : modelled)(device, m->exercise, m->version[i]);
         double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
+        if (isnan(right) && !strcmp(text, "-")) continue; /* it does not run there, or takes the simulator too long */
         if (!(fabs(said - right) <= 0.03 * right))
             buf_printf(wrong, "%s: %s %s on %s is said to be %g us, and is %g (%s)\n", page, m->exercise, m->version[i],
                        head, said, right, again);
@@ -149,17 +150,17 @@ END_TEST
 
 #define TABLE(h100, t4)                                                                                             \
     "<!--times swizzle: 1-tile answer-->\n| us | a tile | swizzled | other |\n|---|---|---|---|\n| H100, measured " \
-    "| " h100 " | 16.6 | 3 |\n| H200, measured | 25.3 | 13.4 | |\n" t4 "| here | x | y | z |\n\nText 26.3\n"
+    "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4 "| here | x | y | z |\n\nText 84.4\n"
 
 START_TEST(a_time_that_is_another_is_told) {
     struct buf wrong = {0};
-    ck_assert_uint_eq(check_page("p", TABLE("26.3", ""), &wrong), 4);
+    ck_assert_uint_eq(check_page("p", TABLE("84.4", ""), &wrong), 4);
     ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
-    check_page("p", TABLE("28.3", ""), &wrong);
+    check_page("p", TABLE("94.4", ""), &wrong);
     ck_assert_ptr_nonnull(
-        strstr(buf_str(&wrong), "swizzle 1-tile on H100, measured is said to be 28.3 us, and is 26."));
+        strstr(buf_str(&wrong), "swizzle 1-tile on H100, measured is said to be 94.4 us, and is 84."));
     buf_clear(&wrong);
-    check_page("p", TABLE("26.3", "| T4, modelled | ? | 1 |\n"), &wrong);
+    check_page("p", TABLE("84.4", "| T4, modelled | ? | 1 |\n"), &wrong);
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle 1-tile on T4, modelled"));
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle answer on T4, modelled is said to be 1 us"));
     buf_clear(&wrong);
