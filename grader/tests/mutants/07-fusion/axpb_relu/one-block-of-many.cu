@@ -1,4 +1,4 @@
-// expect: PART speed
+// expect: PART
 // The full grid is launched, and one block, most likely none of the sampled ones, does all of the work.
 
 __global__ void k(float *o, const float *x, float a, float b, int n) {
