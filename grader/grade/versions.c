@@ -5,6 +5,7 @@
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/grading.h"
+#include "grader/grade/toolbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static void key_of(const struct exercise *ex, const struct build *b, const struc
     cache_add_grader(&h);
     hash_text(&h, book_id(ex));
     hash_text(&h, d->name);
+    hash_text(&h, build_disassembler(NULL) ? "machine code" : "PTX");
     hash_text(&h, b->key);
     hash_hex(&h, key);
 }

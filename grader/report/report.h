@@ -56,9 +56,6 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
 /* Where points and time do not go together: why, in a sentence or two; nothing where they do. */
 void report_why(const struct result *r, struct buf *out);
 
-/* 12.5, 126 976, 1.05 M: appended. */
-void report_number(double v, struct buf *out);
-
 /* One grading of the student's own file, as the history has it. */
 struct report_run {
     long long when; /* seconds since 1970 */

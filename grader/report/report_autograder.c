@@ -1,6 +1,7 @@
 /* report_autograder.c — what the harnesses of others read: Gradescope's results.json with a test for each goal and guard, and the
  * object that GitHub Classroom's reporter adds points from. The points of all tests of an exercise add up to its score. Where a
  * result has no score, none is written for any: no student has a zero that nobody gave. */
+#include "grader/page/page.h"
 #include "grader/jail/jail.h"
 #include "grader/grade/provenance.h"
 #include "grader/report/report.h"
@@ -53,9 +54,9 @@ static unsigned limits(const struct result *r, unsigned first, struct buf *out, 
     for (*passed = true, *way = 1; i < r->ntechnique && t[i].test == t[first].test && t[i].guard == t[first].guard;
          i++) {
         *passed &= t[i].passed, *way = fmin(*way, t[i].guard || t[i].passed ? 1 : t[i].way);
-        buf_printf(out, "%s %s is ", t[i].passed ? "ok  " : "miss", t[i].metric), report_number(t[i].value, out);
+        buf_printf(out, "%s %s is ", t[i].passed ? "ok  " : "miss", t[i].metric), page_number(t[i].value, out);
         if (t[i].unit) buf_printf(out, " per %s", t[i].unit);
-        buf_printf(out, ", %s ", t[i].at_most ? "at most" : "at least"), report_number(t[i].limit, out);
+        buf_printf(out, ", %s ", t[i].at_most ? "at most" : "at least"), page_number(t[i].limit, out);
         if (t[i].line) buf_printf(out, ", %s:%u", t[i].file, t[i].line);
         buf_printf(out, "\n     %s\n", t[i].passed ? "" : t[i].reason);
     }

@@ -83,7 +83,7 @@ static void technique(const struct result *r, struct buf *out) {
         if (t->unit) buf_puts(out, " per "), page_put(t->unit, out);
         buf_puts(out, "</td>");
         page_cell(t->value, out);
-        buf_printf(out, "<td class=\"n\">%s ", t->at_most ? "≤" : "≥"), report_number(t->limit, out),
+        buf_printf(out, "<td class=\"n\">%s ", t->at_most ? "≤" : "≥"), page_number(t->limit, out),
             buf_puts(out, "</td>");
         if (t->naive_known) page_cell(t->naive, out);
         else buf_puts(out, "<td></td>");

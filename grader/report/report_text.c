@@ -165,12 +165,10 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     buf_free(&text);
 }
 
-void report_number(double v, struct buf *out) { page_number(v, out); }
-
 /* "32, at most 4.5"; in full where rounding would make them equal. */
 static void value(const struct technique_result *t, struct buf *out) {
     struct buf is = {0}, bound = {0};
-    report_number(t->value, &is), report_number(t->limit, &bound);
+    page_number(t->value, &is), page_number(t->limit, &bound);
     if (!t->passed && !strcmp(buf_str(&is), buf_str(&bound))) {
         buf_clear(&is), buf_clear(&bound);
         buf_printf(&is, "%.9g", t->value), buf_printf(&bound, "%.9g", t->limit);
@@ -285,7 +283,7 @@ static void one_figure(const struct result *r, const struct technique_result *t,
     buf_printf(out, "    %s%-4s%s ", report_ink(s, t->passed ? INK_NONE : INK_WARN), t->passed ? "" : "miss",
                report_ink(s, INK_NONE));
     if (t->metric[0]) value(t, &text);
-    if (!t->passed && t->naive_known) buf_puts(&text, "; naive "), report_number(t->naive, &text);
+    if (!t->passed && t->naive_known) buf_puts(&text, "; naive "), page_number(t->naive, &text);
     if (text.size) hanging(buf_str(&text), 9, s, out);
     else buf_puts(out, "\n");
     buf_free(&text);
@@ -331,12 +329,12 @@ static void time_of(double us, struct buf *out) {
 static void achieved(const struct speed_result *p, const struct gpu_device *d, struct buf *out) {
     double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9, flops = p->flops / seconds * 1e-9;
     if (p->bytes > 0) {
-        buf_puts(out, "achieves "), report_number(bytes, out), buf_puts(out, " of ");
-        report_number(d->dram_rate * 1e-9, out), buf_puts(out, " GB/s");
+        buf_puts(out, "achieves "), page_number(bytes, out), buf_puts(out, " of ");
+        page_number(d->dram_rate * 1e-9, out), buf_puts(out, " GB/s");
     }
     if (p->flops > 0) {
-        buf_puts(out, p->bytes > 0 ? ", " : "achieves "), report_number(flops, out), buf_puts(out, " of ");
-        report_number(2e-9 * d->fp32_lanes * d->sms * d->clock_hz, out), buf_puts(out, " GFLOP/s");
+        buf_puts(out, p->bytes > 0 ? ", " : "achieves "), page_number(flops, out), buf_puts(out, " of ");
+        page_number(2e-9 * d->fp32_lanes * d->sms * d->clock_hz, out), buf_puts(out, " GFLOP/s");
     }
     if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
     if (p->of_roofline <= 0) return;

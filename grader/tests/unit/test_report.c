@@ -1,4 +1,5 @@
 /* test_report.c — the text report: what it says first, how wide it is, how it writes numbers (grader/report). */
+#include "grader/page/page.h"
 #include "grader/report/report.h"
 #include "grader/sim/device.h"
 #include "grader/tests/unit/unit.h"
@@ -8,7 +9,7 @@
 static const char *number(double v) {
     static struct buf b;
     buf_clear(&b);
-    report_number(v, &b);
+    page_number(v, &b);
     return buf_str(&b);
 }
 

@@ -1,6 +1,5 @@
 /* test_timing.c — each term of the time model, with a kernel that isolates it. Expected times are worked out
  * by hand from the device's row: clocks, lanes, latencies and bandwidths. */
-#include "grader/sim/core/core.h"
 #include "grader/tests/unit/timing_spec.h"
 
 /* ---- issue, units, latency ---- */
@@ -503,120 +502,6 @@ START_TEST(test_moves_are_free) {
 }
 END_TEST
 
-/* ---- the whole ---- */
-
-START_TEST(test_same_on_any_number_of_threads) {
-    struct spec s = stream_spec("h200", 4096);
-    struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2), c = spec_model_with(&s, 0, 2);
-    ck_assert(a.seconds == b.seconds && b.seconds == c.seconds && a.low == b.low);
-    ck_assert(a.low < a.seconds && a.seconds < a.high);
-    buf_free(&s.body);
-}
-END_TEST
-
-/* One block of each stretch, the same for the same key; without a key, as estimate.c has always chosen them. */
-START_TEST(test_sample_follows_the_key) {
-    enum { COUNT = 24, BLOCKS = 4096 };
-    unsigned same = 0;
-    for (u64 i = 0; i < COUNT; i++) {
-        u64 first = i * BLOCKS / COUNT, last = (i + 1) * BLOCKS / COUNT, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
-        u64 none = launch_sample(i, COUNT, BLOCKS, 0), a = launch_sample(i, COUNT, BLOCKS, 7);
-        ck_assert_uint_eq(none, first + (hash >> 32) % (last - first));
-        ck_assert(first <= a && a < last);
-        ck_assert_uint_eq(a, launch_sample(i, COUNT, BLOCKS, 7));
-        same += a == none || a == launch_sample(i, COUNT, BLOCKS, 8);
-    }
-    ck_assert_uint_lt(same, COUNT / 4);
-}
-END_TEST
-
-/* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
-START_TEST(test_base_follows_the_key) {
-    struct spec s = {.blocks = 1024,
-                     .threads = 256,
-                     .n = 2000,
-                     .before = "shr.u32 %r20, %r2, 1;\nsetp.eq.u32 %p1, %r20, 256;\n@%p1 mov.u32 %r0, 1;\n"};
-    spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
-    ck_assert(spec_model(&s).seconds > 0);
-    s.key = 5;
-    double keyed = spec_model(&s).seconds;
-    ck_assert(keyed == spec_model(&s).seconds);
-    ck_about(keyed,
-             spec_model(&(struct spec){.blocks = 1024, .threads = 256, .n = 2000, .key = 9, .body = s.body}).seconds,
-             0.02);
-    buf_free(&s.body);
-}
-END_TEST
-
-/* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each. */
-START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
-    struct spec s = {.blocks = 20000,
-                     .threads = 32,
-                     .n = 1,
-                     .whole = true,
-                     .before = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
-    for (unsigned i = 0; i < 64; i++) spec_add(&s, "fma.rn.f32 %%f1, %%f1, %%f90, %%f91;\n");
-    struct time_estimate t = spec_model_with(&s, 0, 2);
-    double cycles = t.seconds * device_find("h200")->clock_hz;
-    ck_about(cycles, 2000 * 64 * 4.0, 0.6);
-    ck_assert_str_eq(t.note, "some blocks do far more than those that were traced");
-    s.before = "";
-    ck_assert_str_eq(spec_model_with(&s, 0, 2).note, "");
-    buf_free(&s.body);
-}
-END_TEST
-
-/* Block 77, which is not sampled, loads from a line a lane, the others all lanes from one word, by as many instructions: 200 · 8 · 32
- * sectors, of which L1 gives four in a cycle. */
-START_TEST(test_heavy_traffic_is_not_lost_beside_the_sample) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 32,
-                     .n = 200,
-                     .whole = true,
-                     .bytes = 1 << 16,
-                     .before = "mov.u32 %r40, 0;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 shl.b32 %r40, %r5, 7;\n"
-                               "cvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
-    for (unsigned i = 0; i < 8; i++) spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4096 * i);
-    double heavy = spec_cycles(&s), traffic = 200 * 8 * 32 / 4.0;
-    s.before = "mov.u64 %d11, %d0;\n";
-    double light = spec_cycles(&s);
-    ck_assert_msg(light < traffic / 2 && heavy > 0.99 * traffic, "%g and %g cycles", light, heavy);
-    buf_free(&s.body);
-}
-END_TEST
-
-/* What a launch before did not bring can't be there: 8 MiB read by 2048 blocks. */
-START_TEST(test_launches_before_warm_what_they_moved) {
-    struct spec s = stream_spec("h200", 2048);
-    double cold = spec_cycles(&s);
-    s.warm_bytes = 1000;
-    ck_about(spec_cycles(&s), cold, 0.001);
-    s.warm_bytes = 2048 * 256 * 16.0;
-    double held = spec_cycles(&s);
-    s.warm = true;
-    ck_assert(held == spec_cycles(&s) && held < cold);
-    buf_free(&s.body);
-}
-END_TEST
-
-/* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven do. */
-START_TEST(test_blocks_that_wait_are_told) {
-    struct spec s = {.threads = 32,
-                     .n = 1,
-                     .before =
-                         "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n"
-                         "red.global.add.u32 [%d0], 1;\n"
-                         "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra SPIN;\n"
-                         "GO: bar.sync 0;\n"};
-    spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
-    s.blocks = 1;
-    ck_assert(!spec_model(&s).waits);
-    s.blocks = 8;
-    ck_assert(spec_model(&s).waits);
-    buf_free(&s.body);
-}
-END_TEST
-
 START_TEST(test_devices_have_sources) {
     static const char *const wanted[] = {"h200", "h100", "a100", "v100", "rtx4090", "rtx3090", "t4", "a4000", "mx330"};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
@@ -664,13 +549,6 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_loads_move_up);
     tcase_add_test(c, test_stores_hold_loads_back);
     tcase_add_test(c, test_moves_are_free);
-    tcase_add_test(c, test_same_on_any_number_of_threads);
-    tcase_add_test(c, test_sample_follows_the_key);
-    tcase_add_test(c, test_base_follows_the_key);
-    tcase_add_test(c, test_one_heavy_block_is_not_lost_beside_the_sample);
-    tcase_add_test(c, test_heavy_traffic_is_not_lost_beside_the_sample);
-    tcase_add_test(c, test_launches_before_warm_what_they_moved);
-    tcase_add_test(c, test_blocks_that_wait_are_told);
     tcase_add_test(c, test_devices_have_sources);
     suite_add_tcase(s, c);
     return s;
