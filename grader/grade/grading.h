@@ -66,9 +66,6 @@ void grade_keep_kernels(struct result *r, const struct ptxas *p);
 /* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is none. False: the
  * timed size came out wrong (checked where speed is to count); a case says how. */
 bool speed_run(struct grading *g);
-/* Whether the counters scaled up from a sample of the blocks are those of a launch whose blocks, all of them, did `whole`:
- * false where more than a quarter of the instructions, sectors or shared-memory passes is missing. */
-bool speed_speaks_for(const struct sim_counters *sample, const struct sim_counters *whole);
 
 /* plausible.c: compares what was launched at the timed size (`own`, sampled, not compared) with what the size calls
  * for, and sets g->implausible where no honest program can have done it. */

@@ -1,7 +1,6 @@
 /* speed.c — the student's modelled time beside that of the model answer and of the naive version, at the size
- * that one would time. A submission whose speed counts runs there with all its blocks; the book's own files, and a
- * submission on a second device, with a sample of large launches' blocks, whose counters are scaled: the time model sees
- * totals only. Where even that takes the simulator too long (or a later launch cannot do with the incomplete outputs of
+ * that one would time. A submission whose speed counts runs there with all its blocks, and is checked; the book's own files
+ * with a sample of large launches' blocks, whose counters are scaled: the time model sees totals only. Where even that takes the simulator too long (or a later launch cannot do with the incomplete outputs of
  * an earlier one), all three are taken at the size that is counted, and the report says so. Times of the book's own files
  * are kept in the cache, by all that they depend on. */
 #include "grader/grade/grading.h"
@@ -165,10 +164,15 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
 
 /* Where speed is to count, the timed size must come out right, every block of it; `keep` gets its tally. Where the
  * simulator cannot finish it there is no time, and the points are lost: else to be slow at this size, which code can look
- * at, would pay. */
-static enum verdict check_timed(struct grading *g, struct tally *keep) {
+ * at, would pay. `where`: the session on the device whose time is told; NULL = the one that everything else is checked on. */
+static enum verdict check_timed(struct grading *g, struct session *where, struct tally *keep) {
     unsigned before = g->r->ncases;
-    enum verdict v = check_case(g, &g->ex->timed, grade_plan_whole, " (timed)", keep);
+    struct session *usual = g->session;
+    if (where) g->session = where;
+    char suffix[64] = " (timed)";
+    if (where) snprintf(suffix, sizeof suffix, " (timed, on %s)", g->o->device->name);
+    enum verdict v = check_case(g, &g->ex->timed, grade_plan_whole, suffix, keep);
+    g->session = usual;
     if (v == V_TLE) g->r->ncases = before, g->stopped = false;
     return v;
 }
@@ -208,40 +212,17 @@ static void come_back(struct elsewhere *x) {
     tally_free(&x->counted);
 }
 
-static double sectors_of(const struct sim_counters *c) {
-    return (double)c->sectors_load + (double)c->sectors_store + (double)c->atomic_sectors + (double)c->local_sectors +
-           (double)c->bulk_sectors_load + (double)c->bulk_sectors_store;
-}
-static double passes_of(const struct sim_counters *c) {
-    return (double)c->shared_wavefronts_load + (double)c->shared_wavefronts_store + (double)c->shared_atomic_serialised;
-}
-
-/* Code can't know which blocks are the sample, but it can leave the work to a few that most likely are not in it. Where
- * every block has run, what they did in all is known. */
-bool speed_speaks_for(const struct sim_counters *sample, const struct sim_counters *whole) {
-    const double unlike = 1.25,
-                 little = 0.05; /* of the instructions: a last block may do alone what the others don't */
-    const double part[][2] = {
-        {(double)sample->inst_executed, (double)whole->inst_executed},
-        {sectors_of(sample), sectors_of(whole)},
-        {passes_of(sample), passes_of(whole)},
-    };
-    for (unsigned i = 0; i < sizeof part / sizeof *part; i++)
-        if (part[i][1] > unlike * part[i][0] + little * (double)whole->inst_executed) return false;
-    return true;
-}
-
 /* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have run already, and the times of
  * whole runs and samples of the book's answers differ by 2 % at most. False: it could not be had. */
 static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tally *whole, struct tally *own) {
-    if ((whole->seconds > 0 || whole->waits) && !x->session) {
+    if (whole->seconds > 0 || whole->waits) {
         *own = *whole, *whole = (struct tally){0};
         return true;
     }
     return time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, own) >= 0;
 }
 
-/* `whole`: of every block at the timed size, on the device that code is checked on, where it was. */
+/* `whole`: of every block at the timed size, where that was checked. */
 static void time_on_device(struct grading *g, const struct elsewhere *x, bool known, const struct times *solution,
                            const struct times *base, struct tally *whole) {
     struct speed_result *s = &g->r->speed;
@@ -253,30 +234,38 @@ static void time_on_device(struct grading *g, const struct elsewhere *x, bool kn
     if (!known) s->note = "the model answer could not be timed";
     else if (ran && !timed) s->note = "nothing is launched at the size that is timed";
     else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
-    /* The submission's doing: to leave these points out of the total would pay. */
-    if (timed && x->session && whole->launches && !speed_speaks_for(&own.counters, &whole->counters))
-        s->valid = false, s->forfeit = true, s->note = "not modelled: some blocks do far more than the sampled ones";
     tally_free(&own);
+}
+
+/* Code can ask which device it is on: not to run there must not pay. */
+static void not_there(struct grading *g, const struct elsewhere *x, bool known) {
+    struct speed_result *s = &g->r->speed;
+    s->forfeit = known && !g->o->trusted;
+    s->note = arena_strndup(&g->r->arena, x->why, strcspn(x->why, "\n"));
+}
+
+static void not_checked(struct grading *g) {
+    g->r->speed.forfeit = true;
+    g->r->speed.note = g->slow_machine ? "this machine was too slow to check the timed size"
+                                       : "the timed size takes too long to be checked";
 }
 
 bool speed_run(struct grading *g) {
     if (gpu_options_of(g->o->device)) return speed_gpu_run(g);
-    struct speed_result *s = &g->r->speed;
     struct times solution = {0}, base = {0};
     struct tally whole = {0};
     struct elsewhere x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
-    bool known = answer(g, &solution), check = g->o->count_modelled && !g->o->trusted;
-    enum verdict v = check ? check_timed(g, &whole) : V_AC;
-    if (v == V_TLE)
-        s->forfeit = true, s->note = g->slow_machine ? "this machine was too slow to check the timed size"
-                                                     : "the timed size takes too long to be checked";
-    if (v != V_AC) return v == V_TLE;
-    s->whole = check;
-    if (known) baseline(g, &base);
-    if (go_elsewhere(g, &x)) time_on_device(g, &x, known, &solution, &base, &whole);
-    else s->note = arena_strndup(&g->r->arena, x.why, strcspn(x.why, "\n"));
+    bool known = answer(g, &solution), check = g->o->count_modelled && !g->o->trusted, there = go_elsewhere(g, &x);
+    enum verdict v = check ? check_timed(g, there ? x.session : NULL, &whole) : V_AC;
+    g->r->speed.whole = check && v == V_AC;
+    if (v == V_TLE) not_checked(g);
+    else if (v == V_AC && !there) not_there(g, &x, known);
+    else if (v == V_AC) {
+        if (known) baseline(g, &base);
+        time_on_device(g, &x, known, &solution, &base, &whole);
+    }
     come_back(&x);
     tally_free(&whole);
-    return true;
+    return v == V_AC || v == V_TLE;
 }

@@ -251,6 +251,35 @@ START_TEST(technique_of_any_device) {
 }
 END_TEST
 
+/* The model answer of an exercise whose speed is 40 of 100 points, made to stop where the GPU is not the one that everything
+ * else is checked on. To leave speed out of the total would make full marks of the rest. */
+START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
+    struct buf answer = {0}, source = {0};
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    const struct exercise **found = book_find("transpose", &e), *ex = found ? *found : NULL;
+    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &answer, &e), "%s", e.text);
+    buf_puts(&source, "#define transpose anywhere\n");
+    buf_puts(&source, buf_str(&answer));
+    buf_puts(&source, "\n#undef transpose\n#include <stdlib.h>\n"
+                      "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
+                      "    int major = 0;\n"
+                      "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
+                      "    if (major != 9) abort();\n"
+                      "    anywhere(out, in, rows, cols);\n}\n");
+    struct grade_options o = {.device = device_find("a4000"), .seed = "elsewhere", .count_modelled = true};
+    struct grade_item item = {.ex = ex, .name = "transpose.cu", .source = &source};
+    struct result r;
+    ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
+    ck_assert_str_eq(verdict_code(r.verdict), "PART");
+    ck_assert(r.speed.forfeit);
+    ck_assert_double_eq_tol(r.score, 60, 1e-9);
+    ck_assert_ptr_nonnull(strstr(r.speed.note, "it does not run on this device"));
+    result_free(&r);
+    buf_free(&answer), buf_free(&source), free(found);
+}
+END_TEST
+
 UNIT_SUITE(grader_verdicts) {
     Suite *s = suite_create("grader_verdicts");
     TCase *t = tcase_create("verdicts");
@@ -260,6 +289,7 @@ UNIT_SUITE(grader_verdicts) {
     tcase_add_test(t, precedence);
     tcase_add_test(t, unscored);
     tcase_add_test(t, several_faults);
+    tcase_add_test(t, code_that_does_not_run_on_the_device_asked_for_has_no_speed);
     tcase_add_test(t, technique_of_any_device);
     suite_add_tcase(s, t);
     return s;
