@@ -14,6 +14,7 @@
 struct segment {
     u32 first, last; /* ops, both included; the last is the control op */
     u32 insns;       /* PTX instructions in it */
+    bool draws; /* has an atomic sum in global memory whose old value is used, as of a counter of work to be done */
 };
 
 /* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */

@@ -393,19 +393,31 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
 
 /* ---- segments ---- */
 
+/* To add the constant 0 is to look, not to draw. */
+static bool draws(const struct sim_module *m, const struct op *o) {
+    if (o->kind != OP_LANES || strcmp(insn_rows[o->row].name, "atom") != 0) return false;
+    const struct mem_desc *d = &m->mems[o->aux];
+    u32 value = 1;
+    if (ref_base(d->operand[0]) == BASE_CONST) memcpy(&value, m->consts + ref_offset(d->operand[0]), sizeof value);
+    bool global = d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC;
+    return global && d->verb == MEM_ATOM && d->result != REF_NONE && value &&
+           (d->atom == ATOM_ADD || d->atom == ATOM_INC || d->atom == ATOM_DEC);
+}
+
 static void build_segments(struct sim_module *m) {
     u32 n = 0;
     for (u32 i = 0; i < m->nops; i++) n += is_control(&m->ops[i]);
     m->segments = arena_array(&m->arena, struct segment, n);
     m->segment_of = arena_array(&m->arena, u32, m->nops + 1);
-    u32 first = 0, insns = 0;
+    struct segment s = {0};
     for (u32 i = 0; i < m->nops; i++) {
-        insns += m->ops[i].weight;
+        s.last = i;
+        s.insns += m->ops[i].weight;
+        s.draws |= draws(m, &m->ops[i]);
         if (!is_control(&m->ops[i])) continue;
-        m->segments[m->nsegments] = (struct segment){first, i, insns};
-        m->segment_of[first] = m->nsegments++;
-        first = i + 1;
-        insns = 0;
+        m->segments[m->nsegments] = s;
+        m->segment_of[s.first] = m->nsegments++;
+        s = (struct segment){.first = i + 1};
     }
 }
 

@@ -82,6 +82,7 @@ struct warp {
     struct round *rounds;                        /* by number of the barrier: bar_desc.fork */
     bool went_round;                             /* some of them are not zero */
     u32 cluster_arrived, cluster_passed, fenced; /* lanes: core/cluster.c */
+    u32 draws;                                   /* runs of segments that draw, in a traced launch */
 };
 
 struct cluster; /* core/cluster.h */
@@ -223,6 +224,7 @@ struct worker {
     u64 *segment_runs, *segment_lanes;
     u64 *branch_runs, *branch_diverged; /* by segment */
     u32 deadline_checks;
+    bool drew; /* the turn ended since a warp drew from a counter: core/launch.c */
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
     u64 instructions;        /* warp instructions, all blocks */

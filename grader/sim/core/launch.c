@@ -2,7 +2,9 @@
  *
  * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order, and so give the same
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
- * to what the device could hold, so that blocks which wait for each other make progress. */
+ * to what the device could hold, so that blocks which wait for each other make progress. Where the time is modelled, a turn
+ * also ends when a warp draws from a counter for the second time, and all that the device can hold take part: else the first
+ * block would draw all the work. */
 #include "grader/sim/core/cluster.h"
 #include "common/clock.h"
 #include "common/grow.h"
@@ -154,24 +156,26 @@ static bool next_block(struct worker *k, struct block *b) {
 }
 
 /* Starts more blocks beside those that did not finish their turn: one, or, where none finished in several rounds and all
- * may be waiting for one that has not begun, as many as there are. */
-static u32 start_more(struct worker *k, u32 most, u32 idle_rounds) {
+ * may be waiting for one that has not begun, as many as there are; all, where they share work. */
+static u32 start_more(struct worker *k, u32 most, u32 idle_rounds, bool share) {
     u32 started = 0;
-    for (u32 more = idle_rounds % 4 == 3 ? k->nblocks : 1; more; more--)
+    for (u32 more = share ? most - k->nblocks : idle_rounds % 4 == 3 ? k->nblocks : 1; more; more--)
         if (atomic_load(&k->launch->next_block) < k->launch->nblocks && add_resident(k, most))
             started += next_block(k, &k->blocks[k->nblocks - 1]);
     return started;
 }
 
-/* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many turns a warp) before it is
- * said to wait for another: the time model knows no such waiting. */
+/* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many turns a warp, from one draw to
+ * the next) before it is said to wait for another: the time model knows no such waiting. */
 enum { ALONE = 16 };
 static enum warp_state run_turn(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
+    u64 until = b->executed + (u64)ALONE * TURN * b->nwarps;
+    k->drew = false;
     enum warp_state s = block_run(k, b, TURN);
     if (!l->trace || l->waits) return s;
-    while (s == WARP_YIELDS && b->executed < (u64)ALONE * TURN * b->nwarps) s = block_run(k, b, TURN);
-    l->waits = s == WARP_YIELDS;
+    while (s == WARP_YIELDS && !k->drew && b->executed < until) s = block_run(k, b, TURN);
+    l->waits = s == WARP_YIELDS && !k->drew;
     return s;
 }
 
@@ -180,20 +184,21 @@ static void run_resident(struct worker *k, u32 most) {
     u32 running = next_block(k, &k->blocks[0]) ? 1 : 0, idle_rounds = 0;
     while (running) {
         running = 0;
-        bool waits = false, finished = false;
+        bool waits = false, finished = false, share = false;
         for (u32 i = 0; i < k->nblocks; i++) {
             struct block *b = &k->blocks[i];
             if (b->done) continue;
             enum warp_state s = run_turn(k, b);
             if (l->trace) block_work_account(k, b);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
+            share |= k->drew;
             if (s == WARP_YIELDS) waits = true;
             else if (finished = true, !launch_finish_block(k, b) || !next_block(k, b)) b->done = true;
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
         idle_rounds = finished ? 0 : idle_rounds + 1;
-        if (waits) running += start_more(k, most, idle_rounds);
+        if (waits) running += start_more(k, most, idle_rounds, share);
     }
 }
 

@@ -148,6 +148,14 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
     }
 }
 
+/* Blocks that draw their work from a counter share it by their speed, which is alike: each draws once, and then, in a launch
+ * whose time is modelled, lets the others draw. (A first draw can be the arrival at a barrier of the grid.) */
+static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f) {
+    const struct launch *l = x->worker->launch;
+    if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].draws || ++w->draws < 2) return false;
+    return x->worker->drew = true;
+}
+
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     const struct op *ops = x->worker->launch->ops;
     u64 until = w->executed + quantum;
@@ -163,13 +171,13 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         if (__builtin_expect(!x->running, false)) o = taint_segment(x, f->mask);
         count_segment(x, w, f, f->pc);
         bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;
-        bool over = again && over_budget(x, o);
+        bool over = again && over_budget(x, o), drew = draws_again(x, w, f);
         control(x, w, f, o, (u32)(o - ops));
         if (x->faulted || over) return WARP_FAULTED;
         bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
         if (!f && rendezvous_resolve(x, w)) f = fragment_pick(x->worker, w);
-        if ((again && w->executed >= until) || o->kind == OP_YIELD) return WARP_YIELDS;
+        if ((again && w->executed >= until) || o->kind == OP_YIELD || drew) return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;
 }

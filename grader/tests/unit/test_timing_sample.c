@@ -3,6 +3,12 @@
 #include "grader/sim/core/core.h"
 #include "grader/tests/unit/timing_spec.h"
 
+#define FMAS_4                                                                                               \
+    "fma.rn.f32 %f1, %f1, %f90, %f91;\nfma.rn.f32 %f1, %f1, %f90, %f91;\nfma.rn.f32 %f1, %f1, %f90, %f91;\n" \
+    "fma.rn.f32 %f1, %f1, %f90, %f91;\n"
+#define FMAS_16 FMAS_4 FMAS_4 FMAS_4 FMAS_4
+#define FMAS_64 FMAS_16 FMAS_16 FMAS_16 FMAS_16
+
 START_TEST(test_same_on_any_number_of_threads) {
     struct spec s = stream_spec("h200", 4096);
     struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2), c = spec_model_with(&s, 0, 2);
@@ -97,20 +103,45 @@ START_TEST(test_launches_before_warm_what_they_moved) {
 }
 END_TEST
 
+#define GATHER(ARRIVE)                                                           \
+    "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n" ARRIVE \
+    "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra SPIN;\nGO: bar.sync 0;\n"
+
 /* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven do. */
 START_TEST(test_blocks_that_wait_are_told) {
-    struct spec s = {.threads = 32,
-                     .n = 1,
-                     .before =
-                         "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n"
-                         "red.global.add.u32 [%d0], 1;\n"
-                         "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra SPIN;\n"
-                         "GO: bar.sync 0;\n"};
+    static const char *const ways[] = {GATHER("red.global.add.u32 [%d0], 1;\n"),
+                                       GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
+    struct spec s = {.threads = 32, .n = 1};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
-    s.blocks = 1;
-    ck_assert(!spec_model(&s).waits);
-    s.blocks = 8;
-    ck_assert(spec_model(&s).waits);
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        s.before = ways[i];
+        s.blocks = 1;
+        ck_assert(!spec_model(&s).waits);
+        s.blocks = 8;
+        ck_assert(spec_model(&s).waits);
+    }
+    buf_free(&s.body);
+}
+END_TEST
+
+/* A block an SM draws from one counter until 16 draws a block are gone; each draw is 64 rounds of 64 additions that wait for each
+ * other, 4 cycles each. The draws themselves, an L2 round trip each, are little beside that. */
+START_TEST(test_blocks_that_draw_their_work_share_it) {
+    struct spec s = {
+        .blocks = SMS,
+        .threads = 32,
+        .n = 1,
+        .whole = true,
+        .before = "mov.u32 %r30, %nctaid.x;\nshl.b32 %r30, %r30, 4;\n"
+                  "DRAW: mov.u32 %r33, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra HAVE;\n"
+                  "atom.global.add.u32 %r33, [%d0], 1;\n"
+                  "HAVE: shfl.sync.idx.b32 %r34, %r33, 0, 31, -1;\nsetp.ge.u32 %p2, %r34, %r30;\n@%p2 bra DONE;\n"
+                  "mov.u32 %r35, 0;\nROUND:\n" FMAS_64 "add.u32 %r35, %r35, 1;\nsetp.lt.u32 %p3, %r35, 64;\n"
+                  "@%p3 bra ROUND;\nbra DRAW;\nDONE:\n"};
+    spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
+    struct time_estimate t = spec_model(&s);
+    ck_assert(!t.waits);
+    ck_about(t.seconds * device_find("h200")->clock_hz, 16 * 64 * 64 * 4.0, 0.3);
     buf_free(&s.body);
 }
 END_TEST
@@ -126,6 +157,7 @@ UNIT_SUITE(timing_sample) {
     tcase_add_test(c, test_heavy_traffic_is_not_lost_beside_the_sample);
     tcase_add_test(c, test_launches_before_warm_what_they_moved);
     tcase_add_test(c, test_blocks_that_wait_are_told);
+    tcase_add_test(c, test_blocks_that_draw_their_work_share_it);
     suite_add_tcase(s, c);
     return s;
 }
