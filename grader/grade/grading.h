@@ -70,5 +70,8 @@ bool speed_run(struct grading *g);
 /* plausible.c: compares what was launched at the timed size (`own`, sampled, not compared) with what the size calls
  * for, and sets g->implausible where no honest program can have done it. */
 void check_plausible(struct grading *g, const struct tally *own);
-/* The floor on time alone, modelled or measured; false below it. */
-bool check_plausible_time(struct grading *g, double seconds);
+/* The floor on time alone, modelled or measured; false below it. `n`: what was counted, at whatever size tells which units
+ * work. */
+bool check_plausible_time(struct grading *g, const struct sim_counters *n, double seconds);
+/* Least seconds for `flops` operations, of which tensor cores do so many. */
+double grade_working_seconds(const struct gpu_device *d, double flops, double on_tensor_cores);

@@ -8,12 +8,22 @@
 
 enum { SECTOR = 32 };
 
+/* Operations go through the FP32 units, but what was a product on tensor cores: at the rate of halves, the fastest of the types
+ * that a sum of floats can be made of. */
+double grade_working_seconds(const struct gpu_device *d, double flops, double on_tensor_cores) {
+    double there = on_tensor_cores < flops ? on_tensor_cores : flops, quarters = 4.0 * d->sms,
+           product = 2.0 * 16 * 8 * 16;
+    return ((flops - there) / (2.0 * d->fp32_lanes * d->sms) +
+            there * device_product_cycles(d) / (quarters * product)) /
+           d->clock_hz;
+}
+
 /* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM. */
-static double least_seconds(const struct grading *g, const struct ex_case *c) {
+static double least_seconds(const struct grading *g, const struct ex_case *c, const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
     double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, flops = g->ex->flops ? g->ex->flops(c) : 0;
     double dram = bytes > (double)d->l2_bytes ? (bytes - (double)d->l2_bytes) / d->dram_rate : 0;
-    double l2 = bytes / d->l2_rate, working = flops / (2.0 * d->fp32_lanes * d->sms * d->clock_hz);
+    double l2 = bytes / d->l2_rate, working = grade_working_seconds(d, flops, (double)n->flops_matrix);
     double least = dram > l2 ? dram : l2;
     return least > working ? least : working;
 }
@@ -27,8 +37,8 @@ static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
     return bytes;
 }
 
-bool check_plausible_time(struct grading *g, double seconds) {
-    double least = least_seconds(g, &g->ex->timed);
+bool check_plausible_time(struct grading *g, const struct sim_counters *n, double seconds) {
+    double least = least_seconds(g, &g->ex->timed, n);
     if (seconds >= least) return true;
     snprintf(g->implausible, sizeof g->implausible,
              "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and "
@@ -49,7 +59,7 @@ void check_plausible(struct grading *g, const struct tally *own) {
         snprintf(g->implausible, sizeof g->implausible,
                  "the entry launches %u kernels at the size that is counted and none at the size that is timed",
                  g->tally.launches);
-    else if (check_plausible_time(g, longest) && !own->other_writes && written < 0.25 * out)
+    else if (check_plausible_time(g, n, longest) && !own->other_writes && written < 0.25 * out)
         snprintf(g->implausible, sizeof g->implausible,
                  "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written, out);
 }

@@ -101,11 +101,12 @@ static bool baseline(struct grading *g, struct times *t) {
 }
 
 /* Least seconds that the device needs: the bytes that must move, the operations that must be done. One figure for a problem
- * and a device, which no version can beat: L2 is cold and full of other data, so that whatever is written pushes as much out. */
-static double roofline(const struct grading *g, const struct ex_case *c) {
+ * and a device, which no version can beat: L2 is cold and full of other data, so that whatever is written pushes as much out.
+ * A version on tensor cores has another roof. */
+static double roofline(const struct grading *g, const struct ex_case *c, const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
     double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
-    double working = g->ex->flops ? g->ex->flops(c) / (2.0 * d->fp32_lanes * d->sms * d->clock_hz) : 0;
+    double working = g->ex->flops ? grade_working_seconds(d, g->ex->flops(c), (double)n->flops_matrix) : 0;
     return moving > working ? moving : working;
 }
 
@@ -147,7 +148,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
     s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
     s->gain = naive > 0 ? naive / answer : 0;
-    s->of_roofline = roofline(g, c) / own->seconds;
+    s->of_roofline = roofline(g, c, &own->counters) / own->seconds;
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
     if (own->waits) {
         s->forfeit = true;

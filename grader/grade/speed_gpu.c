@@ -128,6 +128,12 @@ static bool check_there(struct grading *g) {
 
 static const char *keep(struct grading *g, const char *s) { return arena_strndup(&g->r->arena, s, strlen(s)); }
 
+/* Of the problem's operations, those that tensor cores do: known from the size that is counted. */
+static double matrix_share(const struct grading *g) {
+    double flops = g->ex->flops ? g->ex->flops(&g->ex->technique_case) : 0;
+    return flops > 0 ? (double)g->tally.counters.flops_matrix / flops : 0;
+}
+
 static void fill_in(struct grading *g, const struct measurement *m, const struct roofline *c) {
     struct speed_result *s = &g->r->speed;
     const struct ex_case *timed = &g->ex->timed;
@@ -142,7 +148,9 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     double working = g->ex->flops && c->flops_per_second > 0 ? g->ex->flops(timed) / c->flops_per_second : 0;
     s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0, s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
     s->of_roofline = (moving > working ? moving : working) / m->second;
-    check_plausible_time(g, m->second);
+    struct sim_counters timed_counters = g->tally.counters;
+    timed_counters.flops_matrix = (uint64_t)(matrix_share(g) * s->flops);
+    check_plausible_time(g, &timed_counters, m->second);
     s->bound_by = "";
     buf_clear(&text);
     buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs, m->dropped,

@@ -37,3 +37,6 @@ bool device_assumes(const struct gpu_device *d, const char *figure);
 /* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers, unsigned shared_bytes,
                               const char **limit);
+
+/* Cycles that an SM's quarter takes for mma of 16 x 8 x 16 halves; of other types, for as many bits. */
+double device_product_cycles(const struct gpu_device *d);

@@ -83,7 +83,7 @@ enum {
 /* clang-format off */
 #define PIPES(X)                                                                                     \
     X(PIPE_ALU, "alu") X(PIPE_FMA, "fma") X(PIPE_FP64, "fp64") X(PIPE_SFU, "sfu") X(PIPE_CVT, "cvt") \
-    X(PIPE_LSU, "lsu") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
+    X(PIPE_LSU, "lsu") X(PIPE_TENSOR, "tensor") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
 /* clang-format on */
 enum pipe {
 #define X(id, name) id,

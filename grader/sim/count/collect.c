@@ -1,6 +1,7 @@
 /* collect.c — from what workers counted (segments, memory instructions) to counters per source line and in
  * total. Every count belongs to one instruction, and so to one line. Rules: docs/counters.md. */
 #include "grader/sim/core/place.h"
+#include "grader/sim/code/matrix.h"
 #include "grader/sim/count/count.h"
 #include "grader/sim/device.h"
 
@@ -33,7 +34,9 @@ static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
 
 /* ---- segments ---- */
 
-static void count_op(struct sim_counters *c, const struct op *o, u64 runs, u64 lanes) {
+static u64 products(const struct matrix_desc *x) { return (u64)x->m * x->n * x->k; }
+
+static void count_op(struct sim_counters *c, const struct sim_module *m, const struct op *o, u64 runs, u64 lanes) {
     const struct insn_row *row = &insn_rows[o->row];
     c->inst_executed += runs * o->weight;
     c->thread_inst_executed += lanes * o->weight;
@@ -41,6 +44,7 @@ static void count_op(struct sim_counters *c, const struct op *o, u64 runs, u64 l
     else if (row->flops) c->flops_f32 += lanes * row->flops;
     if (o->kind == OP_BAR) c->barriers += runs;
     if (o->kind == OP_RENDEZVOUS) c->shuffles += runs;
+    if (row->pipe == PIPE_TENSOR) c->flops_matrix += 2 * runs * products(&m->matrices[o->aux]);
 }
 
 static void count_segments(const struct launch *l, struct lines *t) {
@@ -55,7 +59,7 @@ static void count_segments(const struct launch *l, struct lines *t) {
         }
         if (!runs) continue;
         for (u32 i = m->segments[s].first; i <= m->segments[s].last; i++) {
-            count_op(counters_of(t, &m->ops[i]), &m->ops[i], runs, lanes);
+            count_op(counters_of(t, &m->ops[i]), m, &m->ops[i], runs, lanes);
             insn_executed_rows[m->ops[i].row] = 1;
         }
         struct sim_counters *c = counters_of(t, &m->ops[m->segments[s].last]);

@@ -15,16 +15,6 @@ static double carve_out(const struct gpu_device *d, double shared) {
 /* What streams reach is less than what the memory gives: requests wait (replay_memory.c, under load). */
 static const double dram_peak = 1.02;
 
-/* Cycles that an SM's quarter takes for mma of 16 x 8 x 16 halves; of other types, for as many bits. Compute capability 9.0:
- * measured on an H100, 6.0 (8 independent products a warp, 4 to 32 warps; 16 x 8 x 8 of TF32 and 16 x 8 x 32 of bytes the same), which
- * is two thirds of what the data sheet says, as only wgmma reaches that. Before: from the vendor's data sheets, dense
- * products of halves: A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090 142 and RTX 4090
- * 330 (the last two with sums in halves): 512. */
-static double product_cycles(const struct gpu_device *d) {
-    if (d->cc_major >= 9) return 6;
-    return d->cc_major == 8 && d->cc_minor == 0 ? 8 : 16;
-}
-
 static void open_rates(struct machine *m) {
     const struct gpu_device *d = m->d;
     const struct replay_input *in = m->in;
@@ -32,7 +22,7 @@ static void open_rates(struct machine *m) {
         [UNIT_ALU] = d->int_lanes,  [UNIT_ADD] = d->int_lanes,   [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
         [UNIT_FMA] = d->fp32_lanes, [UNIT_FP64] = d->fp64_lanes, [UNIT_XU] = d->sfu_lanes};
     for (u32 u = 0; u < UNIT_COUNT; u++) m->interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS) : 1;
-    m->interval[UNIT_TENSOR] = product_cycles(d);
+    m->interval[UNIT_TENSOR] = device_product_cycles(d);
     double per_sector = 32 * in->active_sms * d->clock_hz;
     m->l2_cycles =
         off(m, TERM_BIT(L2)) ? 0 : max2(per_sector / d->l2_rate, 0.5); /* an SM's own link: 64 bytes a clock */

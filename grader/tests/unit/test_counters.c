@@ -298,6 +298,22 @@ START_TEST(test_workers) {
 }
 END_TEST
 
+/* Line 10: a product of 16 x 8 x 8 by each of 6 warps, 2048 operations; it is no operation of the FP32 units. */
+START_TEST(test_products_of_matrices) {
+    struct kernel_rig r =
+        rig_open(HEAD90 ".visible .entry k() {\n.reg .b32 %r<4>; .reg .f32 %f<6>;\n.loc 1 10 0\n"
+                        "mov.b32 %r1, 0;\nmov.b32 %f1, 0;\n"
+                        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r1, %r1}, "
+                        "{%r1}, {%f1, %f1, %f1, %f1};\nret;\n}\n");
+    struct sim_result got = rig_run(&r, "k", 3, 64, NULL, 0);
+    ck_assert_uint_eq(got.counters.flops_matrix, 6 * 2048);
+    ck_assert_uint_eq(rig_line(&got, 10).flops_matrix, 6 * 2048);
+    ck_assert_uint_eq(got.counters.flops_f32, 0);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(counters) {
     Suite *suite = suite_create("counters");
     TCase *tc = tcase_create("whole kernels");
@@ -306,6 +322,7 @@ UNIT_SUITE(counters) {
     tcase_add_test(tc, test_divergent);
     tcase_add_test(tc, test_paths);
     tcase_add_test(tc, test_mbarriers);
+    tcase_add_test(tc, test_products_of_matrices);
     tcase_add_test(tc, test_lines_add_up);
     tcase_add_test(tc, test_workers);
     suite_add_tcase(suite, tc);
