@@ -246,7 +246,7 @@ fuzz: $(B)/setup.done
 	  -max_len=16384 -entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f grader/tests/fuzz/corpus/$$f 2>build/fuzz/$$f.log || \
 	  { tail -n 60 build/fuzz/$$f.log; exit 1; }; tail -n 12 build/fuzz/$$f.log; done
 .SECONDEXPANSION:
-$(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader/tests/fuzz/mutate.o $(B)/obj/grader/tests/unit/fake_device.o $$(if $$(filter %/control,$$@),$(grader_o)) $(base_o)
+$(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader/tests/fuzz/mutate.o $(B)/obj/grader/tests/unit/fake_device.o $$(if $$(filter control,$$*),$(grader_o)) $(base_o)
 	$(Q)$(CC) $(OPT) -fsanitize=fuzzer $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 clean:
 	rm -rf build
