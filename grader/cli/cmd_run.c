@@ -38,6 +38,18 @@ static void say_where_to_begin(const struct result *results, unsigned n, unsigne
     }
 }
 
+/* Who reads that a drawn size is wrong wants that size again. */
+static void say_how_to_repeat(const struct options *o, const struct result *results, unsigned n, struct buf *out) {
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < results[i].ncases; k++) {
+            const struct case_result *c = &results[i].cases[k];
+            if (!c->drawn || c->verdict == V_AC) continue;
+            buf_printf(out, "  the same size again: build/grader run %s --seed %s --case %u\n", results[i].ex->name,
+                       o->seed, c->number);
+            break;
+        }
+}
+
 static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n,
                        const struct report_style *style, struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
@@ -50,6 +62,7 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
         else untouched++;
     }
     buf_printf(out, "seed: %s\n", o->seed);
+    say_how_to_repeat(o, results, n, out);
     if (n > 1) {
         report_table(list, n, style, out);
         if (untouched) say_where_to_begin(results, n, untouched, out);

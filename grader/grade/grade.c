@@ -138,6 +138,8 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     struct grading g = {.ex = ex, .o = o, .r = r};
     struct err e = {0};
     *r = (struct result){.ex = ex, .max_score = 100};
+    g.ndrawn = problem_drawn(ex);
+    for (unsigned i = 0; i < g.ndrawn; i++) problem_draw_case(ex, o->seed, i, &g.drawn[i]);
     r->id = keep(r, book_id(ex));
     r->file = keep(r, name);
     r->message = "";
