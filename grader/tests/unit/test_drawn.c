@@ -5,6 +5,7 @@
 #include "grader/class/grade_many.h"
 #include "grader/cli/cheat.h"
 #include "grader/jail/jail.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
@@ -246,6 +247,19 @@ START_TEST(a_case_alone_is_the_one_of_the_whole_run) {
 }
 END_TEST
 
+#define RUN "%s/grader run transpose --seed abc --file "
+/* The mutant drops what is in no whole tile of 32 x 32; a matrix of two drawn numbers has such a rest at this seed. */
+#define MUTANT "grader/tests/mutants/02-coalescing/transpose/whole-tiles-only.cu"
+
+START_TEST(the_report_says_how_to_repeat_a_drawn_size) {
+    const char *at = build_folder();
+    ck_assert_int_eq(shell(RUN MUTANT " | grep -q -- 'run transpose --seed abc --case 13$'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " --case 13 | grep -q ' drawn from the seed$'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " --case 8 | grep -q 'same size'", at), 1); /* one tile: right */
+    ck_assert_int_eq(shell(RUN MUTANT " --case 15 2>&1 | grep -q -- '--case 15: transpose has 14 cases'", at), 0);
+}
+END_TEST
+
 UNIT_SUITE(drawn) {
     Suite *s = suite_create("drawn");
     TCase *t = tcase_create("drawn");
@@ -258,6 +272,7 @@ UNIT_SUITE(drawn) {
     tcase_add_test(t, an_exercise_draws_or_says_why_not);
     tcase_add_test(t, a_version_that_knows_the_listed_sizes_is_found_out);
     tcase_add_test(t, a_case_alone_is_the_one_of_the_whole_run);
+    tcase_add_test(t, the_report_says_how_to_repeat_a_drawn_size);
     suite_add_tcase(s, t);
     return s;
 }
