@@ -196,10 +196,13 @@ END_TEST
     KERNEL add "; }\nextern \"C\" void plus_one(int *out, const int *in, int n) { if (n) k<<<(n + 63) / 64, " \
                "64>>>(out, in, n); }\n"
 
+static bool by_file;
+
 static void grade(const char *source, unsigned only, struct result *r) {
     struct buf text = {0};
     struct err e = {0};
-    struct grade_options o = {.device = device_find("h200"), .seed = "drawn", .no_speed = true, .only_case = only};
+    struct grade_options o = {
+        .device = device_find("h200"), .seed = "drawn", .no_speed = true, .only_case = only, .sizes_by_file = by_file};
     struct grade_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &text};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     buf_puts(&text, source);
@@ -247,6 +250,21 @@ START_TEST(a_case_alone_is_the_one_of_the_whole_run) {
 }
 END_TEST
 
+/* One file twice, and one that differs by a comment. */
+START_TEST(sizes_of_a_changed_file_differ_where_they_hang_on_it) {
+    struct result r[3];
+    by_file = _i;
+    for (unsigned i = 0; i < 3; i++) grade(i < 2 ? ENTRY("1") : ENTRY("1") "// n is 55, too\n", 0, &r[i]);
+    by_file = false;
+    ck_assert_str_eq(r[0].cases[4].name, r[1].cases[4].name);
+    ck_assert_int_eq(!strcmp(r[0].cases[4].name, r[2].cases[4].name), !_i);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(r[i].verdict, V_AC);
+        result_free(&r[i]);
+    }
+}
+END_TEST
+
 #define RUN "%s/grader run transpose --seed abc --file "
 /* The mutant drops what is in no whole tile of 32 x 32; a matrix of two drawn numbers has such a rest at this seed. */
 #define MUTANT "grader/tests/mutants/02-coalescing/transpose/whole-tiles-only.cu"
@@ -272,6 +290,7 @@ UNIT_SUITE(drawn) {
     tcase_add_test(t, an_exercise_draws_or_says_why_not);
     tcase_add_test(t, a_version_that_knows_the_listed_sizes_is_found_out);
     tcase_add_test(t, a_case_alone_is_the_one_of_the_whole_run);
+    tcase_add_loop_test(t, sizes_of_a_changed_file_differ_where_they_hang_on_it, 0, 2);
     tcase_add_test(t, the_report_says_how_to_repeat_a_drawn_size);
     suite_add_tcase(s, t);
     return s;
