@@ -71,6 +71,25 @@ START_TEST(sizes_hang_on_the_seed_alone) {
 }
 END_TEST
 
+/* From a second program that follows the rule: SHA-256, xoshiro256** and the arithmetic of draw.c, written anew in Python. */
+START_TEST(sizes_are_those_of_a_second_program) {
+    static const struct exercise box = {
+        .name = "box", .chapter = "99-test", .draw = {.dim = {{1, 300}, {0, 64}, {2, 90}}, .most = 40000}};
+    static const long line[4][2] = {{43, 12}, {35, 334}, {2, 416}, {2, 485}};
+    static const long boxes[4][2][3] = {{{21, 7, 5}, {258, 35, 4}},
+                                        {{127, 0, 30}, {71, 1, 31}},
+                                        {{6, 47, 73}, {48, 4, 32}},
+                                        {{6, 2, 12}, {148, 1, 12}}};
+    for (unsigned i = 0; i < 8; i++) {
+        struct drawn_case d;
+        problem_draw_case(&plus_one, seed_of(i / 2), i % 2, &d);
+        ck_assert_int_eq(d.c.dim[0], line[i / 2][i % 2]);
+        problem_draw_case(&box, seed_of(i / 2), i % 2, &d);
+        for (unsigned k = 0; k < 3; k++) ck_assert_int_eq(d.c.dim[k], boxes[i / 2][i % 2][k]);
+    }
+}
+END_TEST
+
 /* Orders of magnitude: 1 to 500 has nine numbers of bits, so 3 of 9 draws are below 8, 2 of 9 from 128 on. Evenly
  * spread: 372 of 500 are 129 or more. The bounds leave five standard deviations of 1000 draws. */
 START_TEST(sizes_spread) {
@@ -283,6 +302,7 @@ UNIT_SUITE(drawn) {
     TCase *t = tcase_create("drawn");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, sizes_hang_on_the_seed_alone);
+    tcase_add_test(t, sizes_are_those_of_a_second_program);
     tcase_add_test(t, sizes_spread);
     tcase_add_test(t, the_book_draws_and_holds_its_spans);
     tcase_add_test(t, steps_and_powers_are_held);
