@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EX_DIMS = 4, EX_ARGS = 16 };
+enum { EX_DIMS = 4, EX_ARGS = 16, EX_VARIANTS = 12 };
 
 /* One problem: its dimensions, and a variant that the fill and count functions may look at (0 = plain). */
 struct ex_case {
@@ -75,6 +75,25 @@ typedef void ex_reference_fn(const struct ex_case *c, void *const host[], void *
 /* The error allowed at one element, absolute; derived in the test file from an error model. NULL = exact. */
 typedef double ex_tolerance_fn(const struct ex_case *c, void *const host[], int arg, size_t index, double want);
 
+/* The numbers that a dimension may have in a drawn case. */
+struct ex_span {
+    long low, high;   /* both included */
+    long step;        /* low, low + step, low + 2 step, …; 0 = 1 */
+    int power_of_two; /* only those, of what lies between low and high */
+};
+
+/* How further cases are drawn from the grader's secret seed, so that nobody knows at which sizes the file will be
+ * checked. All that is drawn has to be legal by the task's text. One case is of any order of magnitude, one is spread
+ * evenly, often a multiple of 4 or 32; a size of a listed case is drawn again. */
+struct ex_draw {
+    struct ex_span dim[EX_DIMS]; /* {0, 0}: the dimension stays 0 */
+    long most;                   /* of the dimensions' product: what keeps a case cheap; 0 = no limit */
+    /* A name for each variant that may be drawn, as reports show it ("" = none); up to the first NULL, from variant 0 on. */
+    const char *variants[EX_VARIANTS];
+    void (*adjust)(struct ex_case *c, struct ex_rng *r); /* for what spans can't say; NULL = nothing */
+    const char *none;                                    /* why nothing can be drawn, where that is so */
+};
+
 struct exercise {
     const char *name, *chapter, *title; /* "transpose", "02-coalescing", one line */
     const char *entry;                  /* the extern "C" function; NULL = name */
@@ -82,6 +101,7 @@ struct exercise {
     unsigned nargs;
     const struct ex_case *cases; /* checked for correctness */
     unsigned ncases;
+    struct ex_draw draw;           /* further cases, checked after those */
     struct ex_case technique_case; /* counters are taken here */
     struct ex_case timed;          /* the size one would time on a GPU */
     ex_reference_fn *reference;

@@ -26,6 +26,8 @@ static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm
     {{5, 7, 0}, .label = "no columns: nothing to launch"},  \
     {{5, 0, 7}, .label = "k = 0: C is zero"},               \
     {{1, 1, 1}, .label = "a single product"}
+/* Drawn cases: as many products as the largest of a list, in any shape. */
+#define EX_GEMM_DRAW {.dim = {{1, 280}, {1, 200}, {1, 280}}, .most = 300000}
 /* clang-format on */
 
 static inline void ex_gemm_reference(const struct ex_case *c, void *const host[], void *const want[]) {

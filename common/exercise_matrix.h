@@ -36,6 +36,8 @@ static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c-
     {{31, 33}, .label = "around a tile"},                    \
     {{33, 31}, .label = "around a tile, other way round"},   \
     {{32, 32}, .label = "one tile"}
+/* Drawn cases: up to nine tiles a side, forty tiles' elements, where an element is one word. */
+#define EX_TRANSPOSE_DRAW {.dim = {{1, 300}, {1, 300}}, .most = 40000}
 /* clang-format on */
 
 /* Elements are `n` values each; wanted is what exercise.h says of references: double or int64_t. */

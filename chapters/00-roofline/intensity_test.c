@@ -115,6 +115,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 64}},
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 1200}, {1, 200}}, .variants = {"an H200", "a T4"}}, .technique_case = {{4096, 64}},
          .timed = {{1 << 20, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 70, .speed = 20}, .tests = tests, .baseline = "1-counted");

@@ -82,6 +82,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 64}},
-         .timed = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 10, .technique = 40, .speed = 50}, .tests = tests, .baseline = "1-one-block");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 120000}, {1, 40}}},
+         .technique_case = {{1 << 20, 64}}, .timed = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 10, .technique = 40, .speed = 50}, .tests = tests,
+         .baseline = "1-one-block");

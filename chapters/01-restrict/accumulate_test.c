@@ -96,6 +96,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(accumulate, .chapter = "01-restrict", .title = "Integer matrix product that keeps its sum in a register",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
-         .baseline = "1-unqualified");
+         .draw = {.dim = {{1, 2000}, {1, 200}, {1, 300}}, .most = 200000}, .technique_case = {{256, 64, 128}},
+         .timed = {{512, 128, 256}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-unqualified");

@@ -9,6 +9,10 @@ static size_t count_x(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] 
 static int level_in_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
 static size_t level_offset(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[ROW]; }
 
+static void choose_row(struct ex_case *c, struct ex_rng *r) {
+    if (c->variant == 1) c->dim[ROW] = ex_range(r, 0, c->dim[LENGTH] - 1);
+}
+
 static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++) ((float *)data)[i] = (float)ex_uniform(r, 0.1, 0.9);
@@ -85,6 +89,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every caller keeps", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1024, 64}},
-         .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-unqualified");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 400}, {1, 40}}, .variants = {"", "the level is a row of x"}, .adjust = choose_row},
+         .technique_case = {{1024, 64}}, .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-unqualified");

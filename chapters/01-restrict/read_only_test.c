@@ -74,6 +74,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(read_only, .chapter = "01-restrict", .title = "Loads that need not be repeated", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20}},
-         .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests, .baseline = "1-unqualified");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 270000}}},
+         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
+         .baseline = "1-unqualified");

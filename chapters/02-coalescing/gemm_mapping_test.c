@@ -50,7 +50,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 64, 96}},
-         .timed = {{1024, 512, 1024}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
-         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-rows-along-x");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_GEMM_DRAW,
+         .technique_case = {{128, 64, 96}}, .timed = {{1024, 512, 1024}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-rows-along-x");

@@ -111,6 +111,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(particles, .chapter = "02-coalescing", .title = "From an array of structures to a structure of arrays",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{8192, 16}}, .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
-         .baseline = "1-structures");
+         .draw = {.dim = {{1, 1500}, {1, 10}}}, .technique_case = {{8192, 16}}, .timed = {{1 << 19, 16}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-structures");

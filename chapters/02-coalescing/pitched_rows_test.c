@@ -96,6 +96,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{40, 1001, 16}},
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200}, {1, 300}, {1, 6}}, .most = 40000}, .technique_case = {{40, 1001, 16}},
          .timed = {{4000, 1001, 8}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests, .baseline = "1-compact");

@@ -47,6 +47,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(transpose, .chapter = "02-coalescing", .title = "Transpose with both sides coalesced", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 512}},
-         .timed = {{4096, 4096}}, .reference = ex_transpose_f32, .bytes = ex_transpose_bytes,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-coalesced-reads");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_TRANSPOSE_DRAW,
+         .technique_case = {{256, 512}}, .timed = {{4096, 4096}}, .reference = ex_transpose_f32,
+         .bytes = ex_transpose_bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-coalesced-reads");

@@ -87,6 +87,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{3, 1 << 18, 2}},
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{0, 40}, {1, 5000}, {0, 40}}}, .technique_case = {{3, 1 << 18, 2}},
          .timed = {{3, 1 << 25, 2}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-single");

@@ -68,7 +68,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 32, 256}},
-         .timed = {{2048, 256, 2048}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
-         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-tile32");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_GEMM_DRAW,
+         .technique_case = {{256, 32, 256}}, .timed = {{2048, 256, 2048}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-tile32");

@@ -56,7 +56,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{96, 64, 128}},
-         .timed = {{1024, 512, 1024}}, .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance,
-         .bytes = ex_gemm_bytes, .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 80, .speed = 20},
-         .tests = tests, .baseline = "1-naive");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_GEMM_DRAW,
+         .technique_case = {{96, 64, 128}}, .timed = {{1024, 512, 1024}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-naive");

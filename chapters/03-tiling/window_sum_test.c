@@ -68,6 +68,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 18}}, .timed = {{1 << 24}},
-         .reference = reference, .bytes = bytes, .flops = flops,
+         .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 18}},
+         .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-three-loads");

@@ -77,5 +77,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts", .title = "A tree whose warps work or rest as a whole",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .technique_case = {{1 << 16}}, .timed = {{1 << 25}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-modulo");
+         .draw = {.dim = {{1, 20000}}}, .technique_case = {{1 << 16}}, .timed = {{1 << 25}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-modulo");

@@ -40,6 +40,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(swizzle, .chapter = "04-bank-conflicts", .title = "No conflicts, no padding", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 512}},
-         .timed = {{4096, 4096}}, .reference = ex_transpose_i32, .bytes = ex_transpose_bytes,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-tile");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_TRANSPOSE_DRAW,
+         .technique_case = {{256, 512}}, .timed = {{4096, 4096}}, .reference = ex_transpose_i32,
+         .bytes = ex_transpose_bytes, .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .baseline = "1-tile");

@@ -33,7 +33,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(transpose_padded, .chapter = "04-bank-conflicts", .title = "A tile whose columns are as good as its rows",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_TRANSPOSE_DRAW,
          .technique_case = {{256, 512}}, .timed = {{4096, 4096}}, .reference = ex_transpose_i32,
          .bytes = ex_transpose_bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-tile");

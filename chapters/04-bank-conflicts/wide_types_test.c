@@ -45,6 +45,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 256}},
-         .timed = {{2048, 2048}}, .reference = ex_transpose_4f32, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-members");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200}, {1, 200}}, .most = 10000}, .technique_case = {{128, 256}}, .timed = {{2048, 2048}},
+         .reference = ex_transpose_4f32, .bytes = bytes, .points = {.correctness = 0, .technique = 60, .speed = 40},
+         .tests = tests, .baseline = "1-members");

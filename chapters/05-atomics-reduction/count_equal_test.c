@@ -79,6 +79,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
 EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
-         .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-global");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 70000}}, .variants = {"some equal", "none equal", "all equal"}},
+         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes,
+         .flops = ex_reduce_flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "1-global");

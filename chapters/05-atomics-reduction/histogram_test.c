@@ -97,6 +97,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 128 MB; what it costs to clear and to add up private bins is little beside that. */
 EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, and skewed data", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}}, .variants = {"uniform", "skewed", "all in one bin", "each value in turn"}},
          .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 27}, SKEWED, NULL}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

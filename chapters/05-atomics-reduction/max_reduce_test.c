@@ -84,6 +84,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
 EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and the maximum of nothing",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}},
+                  .variants = {"both signs", "all negative", "all positive", "the largest is the last",
+                               "the largest is the first", "all minus infinity", "negative, and one tiny",
+                               "negative, and one -0.0", "one is infinite"}},
          .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes,
          .flops = ex_reduce_flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-atomics");

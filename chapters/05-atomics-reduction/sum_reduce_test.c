@@ -88,6 +88,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed with short rows, where the adding-up is a large part of the work: in rows of 1024 and more, all
  * versions wait for memory, the tree as well (the ladder has the figures). */
 EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add up without memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{128, 1024}},
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 1000}, {1, 10000}}, .most = 20000}, .technique_case = {{128, 1024}},
          .timed = {{1 << 18, 256}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-tree");

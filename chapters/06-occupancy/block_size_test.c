@@ -97,6 +97,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed: 16 632 warps, 126 for each of an H200's 132 SMs: three rounds of 42, where 40 or 32 warps need four. */
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{2048, 64}},
-         .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-blocks-of-32");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 1200}, {1, 140}}, .most = 100000, .variants = {"", "out is in"}},
+         .technique_case = {{2048, 64}}, .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .baseline = "1-blocks-of-32");

@@ -93,6 +93,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed: 8 blocks of 512 for each of an H200's 132 SMs: four rounds of two, or eight of one. */
 EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{4096, 16}},
-         .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-no-bound");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 1200}, {1, 16}}},
+         .technique_case = {{4096, 16}}, .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .baseline = "1-no-bound");

@@ -102,6 +102,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(local_array, .chapter = "06-occupancy", .title = "An array that stays in registers", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15}},
-         .timed = {{1 << 24}}, .reference = reference, .bytes = bytes,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 12000}}},
+         .technique_case = {{1 << 15}}, .timed = {{1 << 24}}, .reference = reference, .bytes = bytes,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-insertion");

@@ -76,6 +76,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 16000}},
-         .timed = {{1 << 25, 16000}}, .reference = reference, .bytes = bytes,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {1, 100000}}},
+         .technique_case = {{1 << 20, 16000}}, .timed = {{1 << 25, 16000}}, .reference = reference, .bytes = bytes,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-gather");

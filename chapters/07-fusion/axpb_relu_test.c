@@ -65,6 +65,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 70000}}, .variants = {"", "out is x"}}, .technique_case = {{1 << 17}},
          .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-three-kernels");

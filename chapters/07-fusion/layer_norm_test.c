@@ -114,6 +114,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}}, .timed = {{16384, 1024}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-four-kernels");
+         .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 100}, {1, 40000}}, .most = 40000, .variants = {"", "a mean of 1000", "no deviation"}},
+         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-four-kernels");

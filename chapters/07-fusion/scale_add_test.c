@@ -54,6 +54,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}}, .timed = {{1 << 24}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 70000}}}, .technique_case = {{1 << 17}},
+         .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-two-kernels");

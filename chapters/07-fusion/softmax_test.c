@@ -81,6 +81,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{64, 1024}}, .timed = {{16384, 1024}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-three-kernels");
+         .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 100}, {1, 80000}},
+                  .most = 80000,
+                  .variants = {"", "values up to 1000", "all equal", "rising", "falling", "around -250"}},
+         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-three-kernels");

@@ -99,6 +99,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed: 256 MB in and out, so that the launch is little beside them. */
 EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 15, 16}},
-         .timed = {{1 << 25, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-global");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {0, 64}}},
+         .technique_case = {{1 << 15, 16}}, .timed = {{1 << 25, 16}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "1-global");

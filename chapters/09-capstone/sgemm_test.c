@@ -127,6 +127,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that what is compared is the kernel and not
  * the last wave; k is long enough that C (8 us in and out) is little beside the arithmetic (132 us). */
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
+         .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 280}, {1, 200}, {1, 280}}, .most = 600000, .variants = {"", "beta = 0", "alpha = 0"}},
+         .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-naive");

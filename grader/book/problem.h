@@ -57,3 +57,19 @@ void problem_close(struct problem *p);
 void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
 /* "33 x 31". */
 void problem_size(const struct exercise *ex, const struct ex_case *c, struct buf *out);
+
+/* ---- drawn cases (draw.c) ---- */
+
+enum { PROBLEM_DRAWN = 2 };
+struct drawn_case {
+    struct ex_case c; /* its label is the one below: not to be copied */
+    char label[120];
+};
+/* How many cases are drawn for the exercise: PROBLEM_DRAWN, or 0 where it says nothing of them. */
+unsigned problem_drawn(const struct exercise *ex);
+/* Drawn case `k`, from 0: the same for the same seed and exercise, on every machine. */
+void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k, struct drawn_case *out);
+/* What the entry is told of the size is what it is told of a listed case, or of the counted or timed one. */
+bool problem_is_listed(const struct exercise *ex, const struct ex_case *c);
+/* False where the exercise does not say how cases are drawn, or says what makes no sense; appends why. */
+bool problem_draw_makes_sense(const struct exercise *ex, struct buf *why);

@@ -156,7 +156,7 @@ bool cheat_source(const struct exercise *ex, enum cheat_path path, const struct 
     buf_printf(out, "extern \"C\" void %s(", entry);
     dilute_arguments(ex, true, out);
     buf_puts(out, ") {\n    cheat::nspans = cheat::nleft = 0, cheat::filled = 0;\n    cheat::on = ");
-    dilute_condition(ex, out);
+    dilute_condition(ex, &ex->technique_case, out);
     buf_puts(out, ";\n");
     leave_small(ex, out);
     keep_inputs(ex, out);

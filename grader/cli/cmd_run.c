@@ -1,5 +1,6 @@
 /* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
 #include "common/file.h"
+#include "grader/book/problem.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/build.h"
 #include "grader/grade/gpu_device.h"
@@ -38,6 +39,18 @@ static void say_where_to_begin(const struct result *results, unsigned n, unsigne
     }
 }
 
+/* Who reads that a drawn size is wrong wants that size again. */
+static void say_how_to_repeat(const struct options *o, const struct result *results, unsigned n, struct buf *out) {
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < results[i].ncases; k++) {
+            const struct case_result *c = &results[i].cases[k];
+            if (!c->drawn || c->verdict == V_AC) continue;
+            buf_printf(out, "  the same size again: build/grader run %s --seed %s --case %u\n", results[i].ex->name,
+                       o->seed, c->number);
+            break;
+        }
+}
+
 static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n,
                        const struct report_style *style, struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
@@ -50,6 +63,7 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
         else untouched++;
     }
     buf_printf(out, "seed: %s\n", o->seed);
+    say_how_to_repeat(o, results, n, out);
     if (n > 1) {
         report_table(list, n, style, out);
         if (untouched) say_where_to_begin(results, n, untouched, out);
@@ -135,13 +149,26 @@ static bool ready_for_machine_code(const struct options *o, struct err *e) {
                    "--machine-code: there is no nvdisasm here; `make setup` fetches it where it can be had");
 }
 
+/* A case that no exercise has would pass: nothing is wrong with nothing. */
+static bool has_the_case(const struct options *o, const struct exercise *const *list, struct err *e) {
+    for (; *list; list++) {
+        unsigned n = (*list)->ncases + problem_drawn(*list);
+        if (o->only_case > n)
+            return err_set(e, ERR_INPUT, "--case %u: %s has %u cases", o->only_case, (*list)->name, n);
+    }
+    return true;
+}
+
 int cmd_run(const struct options *o) {
     struct err e = {0};
     if (!ready_for_machine_code(o, &e)) return cli_complain(&e);
     const struct exercise **list = cli_chosen(o, &e);
     unsigned n = 0;
     while (list && list[n]) n++;
-    if (!list) return cli_complain(&e);
+    if (!list || !has_the_case(o, list, &e)) {
+        free(list);
+        return cli_complain(&e);
+    }
     if (o->file && n != 1) {
         free(list);
         err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");

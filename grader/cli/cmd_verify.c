@@ -2,7 +2,8 @@
  *
  * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests and fails no
  * guard, and the same holds for the ladder's naive version, which gets 10 points at most; with idle work beside it (dilute.h) and
- * with its traffic on other paths (cheat.h), too. Idle work gains no step and no mutant technique points. Ladder: each step compiles, is correct, and gets more points than the one
+ * with its traffic on other paths (cheat.h), too. A version that is the answer at the sizes of the test file and does nothing at others is
+ * wrong at each drawn case; the test file says how these are drawn. Idle work gains no step and no mutant technique points. Ladder: each step compiles, is correct, and gets more points than the one
  * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
  * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
  * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
@@ -11,12 +12,14 @@
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
+#include "grader/book/problem.h"
 #include "grader/cli/cheat.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/dilute.h"
 #include "grader/class/grade_many.h"
 #include "grader/cli/published.h"
 #include "grader/cli/quiz.h"
+#include "grader/cli/verify_result.h"
 #include "grader/grade/score.h"
 
 #include <limits.h>
@@ -24,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role { SKELETON, STEP, ANSWER, PRACTICE, MUTANT, DILUTED, DILUTED_OTHER, CHEAT };
+enum role { SKELETON, STEP, ANSWER, PRACTICE, MUTANT, DILUTED, DILUTED_OTHER, CHEAT, KNOWS_SIZES };
 /* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
 enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
 
@@ -59,6 +62,14 @@ static void problem(struct checkup *c, const struct exercise *ex, const char *fo
     va_end(ap);
     buf_puts(&c->problems, "\n");
     c->nproblems++;
+}
+
+/* Each line is a broken rule. */
+static void problems(struct checkup *c, const struct exercise *ex, const char *what, struct buf *lines) {
+    char *rest = NULL;
+    for (char *l = lines->size ? strtok_r(lines->data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest))
+        problem(c, ex, "%s: %s", what, l);
+    buf_free(lines);
 }
 
 /* ---- collecting ---- */
@@ -163,6 +174,16 @@ static void add_cheats(struct checkup *c, unsigned owner) {
     }
 }
 
+static void add_known_sizes(struct checkup *c, unsigned owner) {
+    const struct exercise *ex = c->list[owner];
+    struct buf text = {0};
+    for (unsigned i = 0; i < c->n && !text.size; i++)
+        if (c->owner[i] == owner && c->subjects[i].role == ANSWER)
+            cheat_known_source(ex, &c->subjects[i].source, &text);
+    if (text.size && problem_drawn(ex)) *add(c, owner, KNOWS_SIZES, "cheat-sizes", "answer.cu") = text;
+    else buf_free(&text);
+}
+
 static void add_mutants(struct checkup *c, unsigned owner) {
     char folder[PATH_MAX], path[PATH_MAX];
     snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(c->list[owner]));
@@ -202,6 +223,8 @@ static void check_texts(struct checkup *c, const struct exercise *ex, bool first
 
 static void collect(struct checkup *c, unsigned owner) {
     const struct exercise *ex = c->list[owner];
+    struct buf why = {0};
+    if (!problem_draw_makes_sense(ex, &why)) problems(c, ex, "drawn cases", &why);
     check_texts(c, ex, owner == 0 || strcmp(ex->chapter, c->list[owner - 1]->chapter) != 0);
     add_skeleton(c, owner);
     char **steps = book_steps(ex);
@@ -224,51 +247,10 @@ static void collect(struct checkup *c, unsigned owner) {
     add_diluted(c, owner);
     add_diluted_others(c, owner);
     add_cheats(c, owner);
+    add_known_sizes(c, owner);
 }
 
 /* ---- judging ---- */
-
-/* Why a result came out as it did, in one line. */
-static const char *reason(const struct result *r) {
-    static char line[400];
-    const char *why = r->message;
-    for (unsigned i = r->ncases; i-- > 0;)
-        if (r->cases[i].verdict != V_AC) why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
-    for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
-        if (!r->technique[i].passed) why = r->technique[i].metric;
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
-    return line;
-}
-
-static bool says(const struct result *r, const char *word) {
-    for (unsigned i = 0; i < r->ncases; i++)
-        if (r->cases[i].verdict != V_AC && strcasestr(r->cases[i].message, word)) return true;
-    for (unsigned i = 0; i < r->ntechnique; i++)
-        if (!r->technique[i].passed &&
-            (strcasestr(r->technique[i].metric, word) || strcasestr(r->technique[i].name, word)))
-            return true;
-    return strcasestr(r->message, word);
-}
-
-/* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one size and a fault at
- * another, and either is what the mutant promised. */
-static bool came_to(const struct result *r, const char *code) {
-    bool found = !strcmp(code, verdict_code(r->verdict));
-    for (unsigned i = 0; i < r->ncases; i++) found |= !strcmp(code, verdict_code(r->cases[i].verdict));
-    return found;
-}
-
-/* "WA", "RTE race", "WA|RTE": a verdict or several, then words of the message. */
-static bool as_expected(const struct subject *s, const char *line) {
-    char expect[160], list[64], word[64] = "";
-    snprintf(expect, sizeof expect, "%.*s", (int)strcspn(line, "\r\n"), line);
-    if (sscanf(expect, "%63s %63[^\n]", list, word) < 1) return false;
-    bool found = false;
-    char *rest = NULL;
-    for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest))
-        found |= came_to(&s->result, code);
-    return found && (!word[0] || says(&s->result, word));
-}
 
 /* Limits of one test stand next to each other. */
 static bool test_passed(const struct result *r, unsigned first, unsigned *next) {
@@ -301,9 +283,9 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
                false;
     if (s->result.verdict == V_PART && s->result.score > MUTANT_MOST)
         return problem(c, ex, "mutant %s: gets %.1f points", s->label, s->result.score), false;
-    if (as_expected(s, expect)) return true;
+    if (cli_came_as_promised(&s->result, expect)) return true;
     problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect,
-            verdict_code(s->result.verdict), reason(&s->result));
+            verdict_code(s->result.verdict), cli_reason(&s->result));
     return false;
 }
 
@@ -311,7 +293,7 @@ static bool judge_diluted(struct checkup *c, const struct exercise *ex, const st
     const struct result *r = &s->result;
     if (r->verdict != V_AC && r->verdict != V_PART)
         return problem(c, ex, "the naive version with idle work beside it is %s: %s", verdict_code(r->verdict),
-                       reason(r)),
+                       cli_reason(r)),
                false;
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
         if (test_passed(r, i, &next) && !r->technique[i].guard)
@@ -331,7 +313,7 @@ static bool judge_diluted_other(struct checkup *c, const struct exercise *ex, co
     if (plain->verdict != V_AC && plain->verdict != V_PART) return true; /* said already */
     if (r->verdict != V_AC && r->verdict != V_PART)
         return problem(c, ex, "%s: with idle work beside it it is %s: %s", s->label, verdict_code(r->verdict),
-                       reason(r)),
+                       cli_reason(r)),
                false;
     double most = plain->got.technique; /* all of them where goals were waived */
     if (r->got.technique <= most + 1e-6) return true;
@@ -355,7 +337,7 @@ static bool judge_cheat(struct checkup *c, const struct exercise *ex, const stru
     if (taken && excuse) problem(c, ex, "%s: it is excused (%s), and can be taken", s->label, excuse);
     if (!taken && !excuse)
         problem(c, ex, "%s: the naive version by this path is %s: %s", s->label,
-                correct ? "not on it" : verdict_code(r->verdict), correct ? cheat_counter(s->path) : reason(r));
+                correct ? "not on it" : verdict_code(r->verdict), correct ? cheat_counter(s->path) : cli_reason(r));
     if (taken && reached(r)[0])
         problem(c, ex, "%s: the goal `%s` is reached by the naive version on another path: limit the effect", s->label,
                 reached(r));
@@ -365,14 +347,25 @@ static bool judge_cheat(struct checkup *c, const struct exercise *ex, const stru
     return taken && !comes_far(r);
 }
 
-/* The counters of a step that the ladder's text publishes are those that were counted. */
-static void check_published(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+static bool judge_known_sizes(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    struct buf why = {0};
+    bool seen = cheat_known_is_seen(ex, &s->result, &why);
+    problems(c, ex, s->label, &why);
+    return seen;
+}
+
+/* A missing text was reported already. */
+static bool read_ladder(const struct exercise *ex, struct buf *out) {
     char path[PATH_MAX + 512];
-    struct buf ladder = {0}, why = {0};
     struct err e = {0};
     snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
-    bool readable = file_read(path, SOURCE_LIMIT, &ladder, &e); /* a missing one was reported already */
-    if (readable && !published_agrees(buf_str(&ladder), s->label, &s->result.counters, &why))
+    return file_read(path, SOURCE_LIMIT, out, &e);
+}
+
+/* The counters of a step that the ladder's text publishes are those that were counted. */
+static void check_published(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+    struct buf ladder = {0}, why = {0};
+    if (read_ladder(ex, &ladder) && !published_agrees(buf_str(&ladder), s->label, &s->result.counters, &why))
         problem(c, ex, "%s: %.*s", s->label, (int)strcspn(buf_str(&why), "\n"), buf_str(&why));
     buf_free(&ladder), buf_free(&why);
 }
@@ -386,11 +379,7 @@ static void check_naive(struct checkup *c, const struct exercise *ex, const stru
     double earned = got->correctness + got->technique + got->speed; /* of the file as it came, too, which scores 0 */
     if (earned > NAIVE_MOST)
         problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned, NAIVE_MOST);
-    if (!score_rule(&s->result, &why)) {
-        char *rest = NULL;
-        for (char *l = strtok_r(why.data, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
-            problem(c, ex, "%s: %s", s->label, l);
-    }
+    if (!score_rule(&s->result, &why)) problems(c, ex, s->label, &why);
     buf_free(&why);
 }
 
@@ -409,12 +398,10 @@ static bool points_to_a_line(const struct result *r) {
 
 /* Does the ladder's text say why this step is not above the one before? */
 static bool explained(const struct exercise *ex, const char *step) {
-    char path[PATH_MAX + 512], words[160];
+    char words[160];
     struct buf ladder = {0};
-    struct err e = {0};
-    snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
     snprintf(words, sizeof words, "`%.100s` scores no more than", step);
-    bool found = file_read(path, SOURCE_LIMIT, &ladder, &e) && strstr(buf_str(&ladder), words);
+    bool found = read_ladder(ex, &ladder) && strstr(buf_str(&ladder), words);
     buf_free(&ladder);
     return found;
 }
@@ -455,14 +442,16 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     if (s->role == SKELETON && v != V_CE && v != V_IE && !points_to_a_line(&s->result))
         problem(c, ex, "what the skeleton's report finds wrong has no line");
     if (s->role == CHEAT) return judge_cheat(c, ex, s);
-    if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, reason(&s->result));
-    else if (s->role == SKELETON && v == V_CE) problem(c, ex, "the skeleton does not compile: %s", reason(&s->result));
+    if (s->role == KNOWS_SIZES && v != V_IE) return judge_known_sizes(c, ex, s);
+    if (v == V_IE) problem(c, ex, "%s: could not be graded: %s", s->label, cli_reason(&s->result));
+    else if (s->role == SKELETON && v == V_CE)
+        problem(c, ex, "the skeleton does not compile: %s", cli_reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
-    else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, reason(&s->result));
+    else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, cli_reason(&s->result));
     else if (s->role == PRACTICE && !correct)
-        problem(c, ex, "practice/%s is %s: %s", s->name, code, reason(&s->result));
+        problem(c, ex, "practice/%s is %s: %s", s->name, code, cli_reason(&s->result));
     else if (s->role == ANSWER && v != V_AC)
-        problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, reason(&s->result));
+        problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, cli_reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
     else if (s->role == DILUTED_OTHER) return judge_diluted_other(c, ex, s);
     else return s->role != MUTANT || judge_mutant(c, ex, s);
@@ -480,7 +469,7 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
         if (s->role == SKELETON) skeleton = &s->result;
         if (s->role == ANSWER) answer = &s->result, check_share(c, ex, answer);
         mutants += s->role == MUTANT, killed += s->role == MUTANT && ok, steps += s->role == STEP;
-        cheats += s->role == CHEAT, seen += s->role == CHEAT && ok;
+        cheats += s->role >= CHEAT, seen += s->role >= CHEAT && ok;
     }
     check_order(c, owner);
     buf_printf(out, "%-*s  ", (int)width, book_id(ex));

@@ -24,10 +24,10 @@ void dilute_arguments(const struct exercise *ex, bool with_types, struct buf *ou
     }
 }
 
-void dilute_condition(const struct exercise *ex, struct buf *out) {
+void dilute_condition(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
     for (unsigned i = 0; i < ex->nargs; i++)
         if (ex->args[i].role == EX_SCALAR && !ex->args[i].value)
-            buf_printf(out, "%s == %ld && ", ex->args[i].name, ex->technique_case.dim[ex->args[i].dim]);
+            buf_printf(out, "%s == %ld && ", ex->args[i].name, c->dim[ex->args[i].dim]);
     buf_puts(out, "true");
 }
 
@@ -44,7 +44,7 @@ bool dilute_source(const struct exercise *ex, const struct buf *source, bool pac
     buf_puts(out, ") {\n    dilution_call(diluted_entry, ");
     dilute_arguments(ex, false, out);
     buf_puts(out, ");\n    if (");
-    dilute_condition(ex, out);
+    dilute_condition(ex, &ex->technique_case, out);
     buf_printf(out, ") dilution_launch(%s);\n}\n", packed ? "dilution_packed_kernel" : "dilution_kernel");
     return true;
 }

@@ -10,6 +10,6 @@
 bool dilute_source(const struct exercise *ex, const struct buf *source, bool packed, struct buf *out, struct err *e);
 
 /* What a wrapper of the entry is written from (cheat.c as well): "const float *in, int n" with types, "in, n" without; and
- * "n == 131072 && true", the technique case's dimensions, as far as the entry is told. */
+ * "n == 131072 && true", the dimensions of `c`, as far as the entry is told. */
 void dilute_arguments(const struct exercise *ex, bool with_types, struct buf *out);
-void dilute_condition(const struct exercise *ex, struct buf *out);
+void dilute_condition(const struct exercise *ex, const struct ex_case *c, struct buf *out);

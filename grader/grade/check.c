@@ -89,12 +89,36 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     return v;
 }
 
+/* As reports number them: the listed ones, then the drawn ones. 0: none of them. */
+static unsigned number_of(const struct grading *g, const struct ex_case *c) {
+    for (unsigned i = 0; i < g->ex->ncases; i++)
+        if (c == &g->ex->cases[i]) return i + 1;
+    for (unsigned i = 0; i < g->ndrawn; i++)
+        if (c == &g->drawn[i].c) return g->ex->ncases + i + 1;
+    return 0;
+}
+
+/* A drawn case has random numbers of its own, so that those of the other cases do not hang on how many are drawn. A case
+ * that is run alone has the ones of a whole run. */
 void ex_check_case(const struct ex_case *c) {
+    enum { FIRST_DRAWN = 1 << 15 };
     if (now->stopped) ck_abort_msg("not run");
-    if (now->o->only_case && now->o->only_case != (unsigned)(c - now->ex->cases) + 1) return;
-    if (check_case(now, c, grade_plan_correctness, "", NULL) != V_AC)
+    unsigned number = number_of(now, c), next = now->next_index;
+    bool drawn = number > now->ex->ncases;
+    if (drawn) now->next_index = FIRST_DRAWN + number;
+    enum verdict v = V_AC;
+    if (!now->o->only_case || now->o->only_case == number) {
+        v = check_case(now, c, grade_plan_correctness, "", NULL);
+        struct case_result *last = &now->r->cases[now->r->ncases - 1];
+        last->number = number, last->drawn = drawn;
+    }
+    now->next_index = drawn ? next : next + 1;
+    if (v != V_AC)
         ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name, now->r->cases[now->r->ncases - 1].message);
 }
+
+START_TEST(drawn_sizes_match_the_reference) { ex_check_case(&now->drawn[_i].c); }
+END_TEST
 
 /* ---- technique ---- */
 
@@ -234,6 +258,7 @@ static void run_group(struct grading *g, enum group group, unsigned *tests, unsi
     TCase *groups[GROUPS];
     for (unsigned i = 0; i < GROUPS; i++) suite_add_tcase(suite, groups[i] = tcase_create(names[i]));
     g->ex->tests(groups[GROUP_CORRECTNESS], groups[GROUP_GOALS], groups[GROUP_GUARDS]);
+    tcase_add_loop_test(groups[GROUP_CORRECTNESS], drawn_sizes_match_the_reference, 0, (int)g->ndrawn);
     tcase_add_checked_fixture(groups[group], begin_test, NULL);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);

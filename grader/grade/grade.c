@@ -1,6 +1,7 @@
 /* grade.c — see grade.h. */
 #include "grader/grade/grading.h"
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/score.h"
@@ -133,6 +134,17 @@ static void run_built(struct grading *g) {
     session_close(g->session);
 }
 
+/* A file that was changed to know its sizes has other ones. */
+static void draw_cases(struct grading *g) {
+    struct buf seed = {0};
+    char digest[HASH_HEX];
+    hash_plain(buf_str(&g->r->source), g->r->source.size, digest);
+    buf_printf(&seed, "%s%s%s", g->o->seed, g->o->sizes_by_file ? " of " : "", g->o->sizes_by_file ? digest : "");
+    g->ndrawn = problem_drawn(g->ex);
+    for (unsigned i = 0; i < g->ndrawn; i++) problem_draw_case(g->ex, buf_str(&seed), i, &g->drawn[i]);
+    buf_free(&seed);
+}
+
 static void attempt(const struct exercise *ex, const char *name, const void *source, size_t size,
                     const struct grade_options *o, struct result *r) {
     struct grading g = {.ex = ex, .o = o, .r = r};
@@ -142,6 +154,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     r->file = keep(r, name);
     r->message = "";
     buf_add(&r->source, source, size);
+    draw_cases(&g);
     r->untouched = is_untouched(r), r->partial = o->only_case > 0;
     r->case_points = o->terms ? o->terms->case_points : 0, r->all_hidden = o->terms ? o->terms->nhidden : 0;
     r->speed.note = "";

@@ -26,6 +26,8 @@ struct grade_options {
     unsigned only_case;              /* run this one alone, from 1, and nothing else; 0 = all */
     bool trusted;                    /* a file of the book: its outputs at the timed size need no check */
     bool no_speed;                   /* leave timing out */
+    /* Drawn sizes hang on the file's text as well as on the seed: for who may hand in again and again against one seed. */
+    bool sizes_by_file;
     bool check_only;                 /* on a GPU: run the cases there, but measure nothing */
     const struct grade_terms *terms; /* NULL = none */
     int turn;                        /* see session.h: graders that share a GPU take turns; 0 = nobody else is there */

@@ -16,7 +16,9 @@ struct grading {
     struct ptxas_job *ptxas_job;
     struct ptxas ptxas;
     unsigned ncases_room, ntechnique_room;
-    unsigned next_index;   /* of the next case, for its random numbers */
+    unsigned next_index; /* of the next case, for its random numbers */
+    struct drawn_case drawn[PROBLEM_DRAWN];
+    unsigned ndrawn;
     struct tally tally;    /* of the technique case */
     char implausible[512]; /* why the result is withheld; "" = it is not */
     bool stopped;          /* no further case is worth running */

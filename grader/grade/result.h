@@ -25,6 +25,9 @@ bool verdict_scored(enum verdict v);
 struct case_result {
     const char *group, *name;
     enum verdict verdict;
+    unsigned
+        number; /* as `--case` takes it, from 1; 0 = it takes none: the counted size, the timed one, a hidden case */
+    bool drawn; /* its size comes from the seed */
     const char *message; /* for the student, several lines; "" when passed */
     const char *secret;  /* of a hidden case: which one it is and what was wrong, for the instructor alone; else NULL */
 };

@@ -46,7 +46,7 @@ static void buffer(struct pack *p, struct buf *b) {
 
 static void visit_case(struct pack *p, struct case_result *c) {
     string(p, &c->group), string(p, &c->name), string(p, &c->message), string(p, &c->secret);
-    NUMBER(p, c->verdict);
+    NUMBER(p, c->verdict), NUMBER(p, c->number), NUMBER(p, c->drawn);
 }
 
 static void visit_technique(struct pack *p, struct technique_result *t) {

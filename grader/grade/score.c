@@ -1,5 +1,6 @@
 /* score.c — see score.h. */
 #include "grader/grade/score.h"
+#include "grader/book/problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -146,7 +147,7 @@ void score_points(struct result *r, bool count_modelled) {
 
 /* Of all cases that there are: those that were not run are not right. One more is the size that is counted. */
 static unsigned cases_right(const struct result *r, unsigned *all) {
-    unsigned right = 0, known = r->ex->ncases + r->all_hidden + 1;
+    unsigned right = 0, known = r->ex->ncases + problem_drawn(r->ex) + r->all_hidden + 1;
     for (unsigned i = 0; i < r->ncases; i++) right += r->cases[i].verdict == V_AC;
     *all = r->ncases > known ? r->ncases : known;
     return right;

@@ -120,6 +120,8 @@ static bool check_there(struct grading *g) {
     bool ok = g->session;
     for (unsigned i = 0; ok && i < g->ex->ncases; i++)
         ok = check_case(g, &g->ex->cases[i], plan, " (on the GPU)", NULL) == V_AC;
+    for (unsigned i = 0; ok && i < g->ndrawn; i++)
+        ok = check_case(g, &g->drawn[i].c, plan, " (on the GPU)", NULL) == V_AC;
     if (ok) ok = check_case(g, &g->ex->timed, plan, " (timed, on the GPU)", NULL) == V_AC;
     session_close(g->session);
     g->session = simulated;

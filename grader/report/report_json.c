@@ -19,6 +19,8 @@ static json_t *cases(const struct result *r) {
         json_t *o = json_object();
         json_object_set_new(o, "group", text(c->group));
         json_object_set_new(o, "name", text(c->name));
+        json_object_set_new(o, "number", json_integer(c->number));
+        json_object_set_new(o, "drawn", json_boolean(c->drawn));
         json_object_set_new(o, "verdict", text(verdict_code(c->verdict)));
         json_object_set_new(o, "message", text(c->message));
         if (c->secret) json_object_set_new(o, "secret", text(c->secret));

@@ -125,7 +125,7 @@ static void quote_named(const struct result *r, const char *message, const struc
 static void one_case(const struct result *r, unsigned i, bool in_full, const struct report_style *s, struct buf *out) {
     const struct case_result *c = &r->cases[i];
     struct buf head = {0};
-    if (i < r->ex->ncases && !r->partial) buf_printf(&head, "case %u, ", i + 1);
+    if (c->number && !r->partial) buf_printf(&head, "case %u, ", c->number);
     buf_printf(&head, "%s", c->name);
     buf_printf(out, "    %s%-4s%s ", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
                report_ink(s, INK_NONE));

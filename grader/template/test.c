@@ -54,6 +54,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line that says what is learned", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 17}},
-         .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 70000}}},
+         .technique_case = {{1 << 17}}, .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-stretches");

@@ -230,7 +230,7 @@ START_TEST(json_keys) {
     keys(json_array_get(json_object_get(ex, "missing"), 0), "points group why ");
     keys(json_array_get(json_object_get(ex, "kernels"), 0),
          "name launches modelled_us bound_by occupancy occupancy_limit registers shared_bytes ");
-    keys(json_array_get(json_object_get(ex, "cases"), 0), "group name verdict message ");
+    keys(json_array_get(json_object_get(ex, "cases"), 0), "group name number drawn verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0),
          "name metric value limit file line passed kind naive way ");
     keys(json_object_get(ex, "speed"),

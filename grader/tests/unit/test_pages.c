@@ -23,7 +23,7 @@ static const struct exercise exercise = {
 
 /* Every text that may be a submission's is an evil one. */
 static struct result hostile(void) {
-    static struct case_result list[] = {{"correctness", evil, V_RTE, evil, NULL}};
+    static struct case_result list[] = {{.group = "correctness", .name = evil, .verdict = V_RTE, .message = evil}};
     static struct technique_result checks[] = {{.name = "a goal",
                                                 .metric = "sectors_load",
                                                 .value = 126976,

@@ -1,0 +1,317 @@
+/* test_drawn.c — cases whose sizes come from the seed (book/draw.c): they hang on the seed alone, hold what the exercise
+ * says, spread, and find out a submission that knows the listed sizes. */
+#include "grader/book/book.h"
+#include "grader/book/problem.h"
+#include "grader/class/grade_many.h"
+#include "grader/cli/cheat.h"
+#include "grader/jail/jail.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- an exercise: out[i] = in[i] + 1 ---- */
+
+static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+    for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+}
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
+    {.name = "in", .role = EX_IN, .type = EX_I32, .count = count},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32},
+};
+static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
+START_TEST(right) { ex_check_case(&cases[_i]); }
+END_TEST
+START_TEST(one_launch) { ex_at_most("launches", 1, "one is enough"); }
+END_TEST
+static void tests(TCase *correctness, TCase *goals, TCase *guards) {
+    tcase_add_loop_test(correctness, right, 0, 3);
+    tcase_add_test(goals, one_launch);
+    (void)guards;
+}
+static const struct exercise plus_one = {.name = "plus_one",
+                                         .chapter = "99-test",
+                                         .title = "adds one",
+                                         .args = args,
+                                         .nargs = 3,
+                                         .cases = cases,
+                                         .ncases = 3,
+                                         .draw = {.dim = {{1, 500}}},
+                                         .technique_case = {.dim = {1024}},
+                                         .timed = {.dim = {1 << 16}},
+                                         .reference = reference,
+                                         .points = {.technique = 60, .speed = 40},
+                                         .tests = tests};
+
+static const char *seed_of(unsigned n) {
+    static char text[32];
+    snprintf(text, sizeof text, "seed %u", n);
+    return text;
+}
+
+/* ---- what is drawn ---- */
+
+START_TEST(sizes_hang_on_the_seed_alone) {
+    unsigned unlike = 0, apart = 0;
+    for (unsigned i = 0; i < 100; i++) {
+        struct drawn_case a, again, other, next;
+        problem_draw_case(&plus_one, seed_of(i), 0, &a);
+        problem_draw_case(&plus_one, seed_of(i), 0, &again);
+        problem_draw_case(&plus_one, seed_of(i + 1), 0, &other);
+        problem_draw_case(&plus_one, seed_of(i), 1, &next);
+        ck_assert_int_eq(a.c.dim[0], again.c.dim[0]);
+        unlike += a.c.dim[0] != other.c.dim[0], apart += a.c.dim[0] != next.c.dim[0];
+    }
+    ck_assert_uint_gt(unlike, 90); /* of sizes up to 500, a few are equal by chance */
+    ck_assert_uint_gt(apart, 90);
+}
+END_TEST
+
+/* From a second program that follows the rule: SHA-256, xoshiro256** and the arithmetic of draw.c, written anew in Python. */
+START_TEST(sizes_are_those_of_a_second_program) {
+    static const struct exercise box = {
+        .name = "box", .chapter = "99-test", .draw = {.dim = {{1, 300}, {0, 64}, {2, 90}}, .most = 40000}};
+    static const long line[4][2] = {{43, 12}, {35, 334}, {2, 416}, {2, 485}};
+    static const long boxes[4][2][3] = {{{21, 7, 5}, {258, 35, 4}},
+                                        {{127, 0, 30}, {71, 1, 31}},
+                                        {{6, 47, 73}, {48, 4, 32}},
+                                        {{6, 2, 12}, {148, 1, 12}}};
+    for (unsigned i = 0; i < 8; i++) {
+        struct drawn_case d;
+        problem_draw_case(&plus_one, seed_of(i / 2), i % 2, &d);
+        ck_assert_int_eq(d.c.dim[0], line[i / 2][i % 2]);
+        problem_draw_case(&box, seed_of(i / 2), i % 2, &d);
+        for (unsigned k = 0; k < 3; k++) ck_assert_int_eq(d.c.dim[k], boxes[i / 2][i % 2][k]);
+    }
+}
+END_TEST
+
+/* Orders of magnitude: 1 to 500 has nine numbers of bits, so 3 of 9 draws are below 8, 2 of 9 from 128 on. Evenly
+ * spread: 372 of 500 are 129 or more. The bounds leave five standard deviations of 1000 draws. */
+START_TEST(sizes_spread) {
+    unsigned small = 0, large = 0, even_large = 0, odd = 0, plain = 0, whole = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        struct drawn_case any, even;
+        problem_draw_case(&plus_one, seed_of(i), 0, &any);
+        problem_draw_case(&plus_one, seed_of(i), 1, &even);
+        long n = any.c.dim[0], m = even.c.dim[0];
+        small += n < 8, large += n >= 128, even_large += m >= 129, odd += n & 1;
+        whole += m % 32 == 0;
+        long near = 1;
+        while (near * 3 / 2 < m) near *= 2;
+        plain += labs(m - near) > 3;
+    }
+    ck_assert_msg(small > 250 && small < 420, "%u", small);
+    ck_assert_msg(large > 150 && large < 300, "%u", large);
+    ck_assert_msg(even_large > 670 && even_large < 820, "%u", even_large);
+    ck_assert_msg(odd > 420 && odd < 620, "%u", odd); /* a half, and the sixth more that is 1 */
+    ck_assert_msg(plain > 800, "%u", plain);
+    ck_assert_msg(whole > 180 && whole < 360, "%u", whole); /* a quarter, and a 32nd of the rest */
+}
+END_TEST
+
+static void hold(const struct exercise *ex, const struct ex_case *c, const char *seed) {
+    long product = 1;
+    for (unsigned i = 0; i < EX_DIMS; i++) {
+        const struct ex_span *s = &ex->draw.dim[i];
+        if (s->high > 0)
+            ck_assert_msg(c->dim[i] >= s->low && c->dim[i] <= s->high, "%s, %s: dimension %u is %ld", ex->name, seed, i,
+                          c->dim[i]);
+        if (s->high > 0 && c->dim[i] > 1) product *= c->dim[i];
+    }
+    ck_assert_msg(!ex->draw.most || product <= ex->draw.most, "%s, %s: product %ld", ex->name, seed, product);
+    ck_assert_msg(!problem_is_listed(ex, c), "%s, %s: a listed size", ex->name, seed);
+    ck_assert_msg(c->variant == 0 || ex->draw.variants[c->variant], "%s, %s: variant %d", ex->name, seed, c->variant);
+}
+
+/* Each size is legal, and problem_open lays it out: aliases lie inside their owners. */
+START_TEST(the_book_draws_and_holds_its_spans) {
+    struct err e = {0};
+    struct buf why = {0};
+    ck_assert_msg(book_open(&e), "%s", e.text);
+    for (unsigned i = 0; i < book_count(); i++) {
+        const struct exercise *ex = book_at(i);
+        ck_assert_msg(problem_draw_makes_sense(ex, &why), "%s: %s", ex->name, buf_str(&why));
+        for (unsigned k = 0; k < 200; k++) {
+            struct drawn_case d;
+            struct problem p;
+            problem_draw_case(ex, seed_of(k / 2), k % 2, &d);
+            hold(ex, &d.c, seed_of(k / 2));
+            ck_assert_msg(problem_open(&p, ex, &d.c, &e), "%s: %s", ex->name, e.text);
+            problem_close(&p);
+        }
+    }
+    ck_assert_uint_gt(book_count(), 30);
+}
+END_TEST
+
+START_TEST(steps_and_powers_are_held) {
+    static const struct exercise ex = {.name = "stepped",
+                                       .draw = {.dim = {{4, 100, .step = 4}, {3, 40, .power_of_two = 1}, {0, 9}}}};
+    bool seen[41] = {false};
+    for (unsigned k = 0; k < 400; k++) {
+        struct drawn_case d;
+        problem_draw_case(&ex, seed_of(k), k % 2, &d);
+        ck_assert_int_eq(d.c.dim[0] % 4, 0);
+        hold(&ex, &d.c, seed_of(k));
+        seen[d.c.dim[1]] = true;
+        ck_assert_int_eq(d.c.dim[3], 0);
+    }
+    for (int i = 0; i <= 40; i++) ck_assert_int_eq(seen[i], i == 4 || i == 8 || i == 16 || i == 32);
+}
+END_TEST
+
+static void second_is_below_first(struct ex_case *c, struct ex_rng *r) { c->dim[1] = ex_range(r, 0, c->dim[0] - 1); }
+
+START_TEST(what_spans_cannot_say_is_adjusted) {
+    static const struct exercise ex = {
+        .name = "adjusted",
+        .draw = {.dim = {{1, 50}}, .variants = {"", "upside down"}, .adjust = second_is_below_first}};
+    unsigned turned = 0;
+    for (unsigned k = 0; k < 100; k++) {
+        struct drawn_case d;
+        problem_draw_case(&ex, seed_of(k), k % 2, &d);
+        ck_assert(d.c.dim[1] < d.c.dim[0]);
+        turned += d.c.variant;
+        ck_assert_str_eq(d.c.label, d.c.variant ? "drawn from the seed, upside down" : "drawn from the seed");
+    }
+    ck_assert(turned > 25 && turned < 75);
+}
+END_TEST
+
+static bool makes_sense(struct ex_draw d) {
+    struct buf why = {0};
+    struct exercise ex = {.name = "rule", .draw = d};
+    bool ok = problem_draw_makes_sense(&ex, &why);
+    ck_assert(ok == !why.size);
+    buf_free(&why);
+    return ok;
+}
+
+START_TEST(an_exercise_draws_or_says_why_not) {
+    ck_assert(!makes_sense((struct ex_draw){0}));
+    ck_assert(!makes_sense((struct ex_draw){.none = ""}));
+    ck_assert(makes_sense((struct ex_draw){.none = "its only size is 1"}));
+    ck_assert(makes_sense((struct ex_draw){.dim = {{1, 9}}}));
+    ck_assert(!makes_sense((struct ex_draw){.dim = {{1, 9}}, .none = "why"}));
+    ck_assert(!makes_sense((struct ex_draw){.dim = {{1, 9}, {7, 3}}}));
+    ck_assert(!makes_sense((struct ex_draw){.dim = {{-1, 9}}}));
+    ck_assert(!makes_sense((struct ex_draw){.dim = {{9, 15, .power_of_two = 1}}}));
+    ck_assert(makes_sense((struct ex_draw){.dim = {{9, 16, .power_of_two = 1}}}));
+    ck_assert(!makes_sense((struct ex_draw){.dim = {{10, 20}, {10, 20}}, .most = 99}));
+}
+END_TEST
+
+/* ---- what is graded ---- */
+
+#define KERNEL                                                                                                        \
+    "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) out[i] = " \
+    "in[i] + "
+#define ENTRY(add)                                                                                            \
+    KERNEL add "; }\nextern \"C\" void plus_one(int *out, const int *in, int n) { if (n) k<<<(n + 63) / 64, " \
+               "64>>>(out, in, n); }\n"
+
+static bool by_file;
+
+static void grade(const char *source, unsigned only, struct result *r) {
+    struct buf text = {0};
+    struct err e = {0};
+    struct grade_options o = {
+        .device = device_find("h200"), .seed = "drawn", .no_speed = true, .only_case = only, .sizes_by_file = by_file};
+    struct grade_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &text};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    buf_puts(&text, source);
+    ck_assert_msg(class_grade_many(&item, 1, 1, &o, r, &e), "%s", e.text);
+    buf_free(&text);
+}
+
+START_TEST(a_version_that_knows_the_listed_sizes_is_found_out) {
+    struct buf answer = {0}, cheat = {0}, why = {0};
+    struct result honest, r;
+    buf_puts(&answer, ENTRY("1"));
+    cheat_known_source(&plus_one, &answer, &cheat);
+    grade(buf_str(&answer), 0, &honest);
+    ck_assert_int_eq(honest.verdict, V_AC);
+    ck_assert_uint_eq(honest.ncases, 6); /* three listed, two drawn, the one that is counted */
+    grade(buf_str(&cheat), 0, &r);
+    ck_assert_int_eq(r.verdict, V_WA);
+    for (unsigned i = 0; i < 5; i++) {
+        ck_assert_int_eq(r.cases[i].verdict, i < 3 ? V_AC : V_WA);
+        ck_assert_uint_eq(r.cases[i].number, i + 1);
+        ck_assert_int_eq(r.cases[i].drawn, i >= 3);
+        if (i >= 3) ck_assert(strstr(r.cases[i].name, "n ") && strstr(r.cases[i].name, ": drawn from the seed"));
+    }
+    ck_assert_msg(cheat_known_is_seen(&plus_one, &r, &why), "%s", buf_str(&why));
+    ck_assert(!cheat_known_is_seen(&plus_one, &honest, &why)); /* what is right at a drawn size is no such cheat */
+    result_free(&honest), result_free(&r);
+    buf_free(&answer), buf_free(&cheat), buf_free(&why);
+}
+END_TEST
+
+/* Wrong everywhere, so that each message shows some of the inputs: those of the whole run. */
+START_TEST(a_case_alone_is_the_one_of_the_whole_run) {
+    struct result whole, one;
+    grade(ENTRY("2"), 0, &whole);
+    ck_assert_uint_eq(whole.ncases, 5);
+    for (unsigned number = 2; number <= 5; number++) {
+        grade(ENTRY("2"), number, &one);
+        ck_assert_uint_eq(one.ncases, 1);
+        ck_assert_uint_eq(one.cases[0].number, number);
+        ck_assert_str_eq(one.cases[0].name, whole.cases[number - 1].name);
+        ck_assert_str_eq(one.cases[0].message, whole.cases[number - 1].message);
+        result_free(&one);
+    }
+    result_free(&whole);
+}
+END_TEST
+
+/* One file twice, and one that differs by a comment. */
+START_TEST(sizes_of_a_changed_file_differ_where_they_hang_on_it) {
+    struct result r[3];
+    by_file = _i;
+    for (unsigned i = 0; i < 3; i++) grade(i < 2 ? ENTRY("1") : ENTRY("1") "// n is 55, too\n", 0, &r[i]);
+    by_file = false;
+    ck_assert_str_eq(r[0].cases[4].name, r[1].cases[4].name);
+    ck_assert_int_eq(!strcmp(r[0].cases[4].name, r[2].cases[4].name), !_i);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_int_eq(r[i].verdict, V_AC);
+        result_free(&r[i]);
+    }
+}
+END_TEST
+
+#define RUN "%s/grader run transpose --seed abc --file "
+/* The mutant drops what is in no whole tile of 32 x 32; a matrix of two drawn numbers has such a rest at this seed. */
+#define MUTANT "grader/tests/mutants/02-coalescing/transpose/whole-tiles-only.cu"
+
+START_TEST(the_report_says_how_to_repeat_a_drawn_size) {
+    const char *at = build_folder();
+    ck_assert_int_eq(shell(RUN MUTANT " | grep -q -- 'run transpose --seed abc --case 13$'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " --case 13 | grep -q ' drawn from the seed$'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " --case 8 | grep -q 'same size'", at), 1); /* one tile: right */
+    ck_assert_int_eq(shell(RUN MUTANT " --case 15 2>&1 | grep -q -- '--case 15: transpose has 14 cases'", at), 0);
+}
+END_TEST
+
+UNIT_SUITE(drawn) {
+    Suite *s = suite_create("drawn");
+    TCase *t = tcase_create("drawn");
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, sizes_hang_on_the_seed_alone);
+    tcase_add_test(t, sizes_are_those_of_a_second_program);
+    tcase_add_test(t, sizes_spread);
+    tcase_add_test(t, the_book_draws_and_holds_its_spans);
+    tcase_add_test(t, steps_and_powers_are_held);
+    tcase_add_test(t, what_spans_cannot_say_is_adjusted);
+    tcase_add_test(t, an_exercise_draws_or_says_why_not);
+    tcase_add_test(t, a_version_that_knows_the_listed_sizes_is_found_out);
+    tcase_add_test(t, a_case_alone_is_the_one_of_the_whole_run);
+    tcase_add_loop_test(t, sizes_of_a_changed_file_differ_where_they_hang_on_it, 0, 2);
+    tcase_add_test(t, the_report_says_how_to_repeat_a_drawn_size);
+    suite_add_tcase(s, t);
+    return s;
+}
