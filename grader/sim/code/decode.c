@@ -313,6 +313,7 @@ static bool emit_body(struct decoder *d, u32 *places) {
         places[i] = d->m->nops;
         ok = decode_insn(d);
     }
+    if (ok && leader[f->ninsns]) fall(d); /* a label behind the last instruction */
     free(leader);
     if (!ok) return false;
     d->in = NULL;

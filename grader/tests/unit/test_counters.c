@@ -314,6 +314,23 @@ START_TEST(test_products_of_matrices) {
 }
 END_TEST
 
+/* A label behind the last instruction. Of 6 warps one goes there by a branch, the others fall off the end: 3 instructions each, and a
+ * store by five. */
+START_TEST(test_a_label_at_the_end) {
+    struct kernel_rig r =
+        rig_open(HEAD ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
+                      ".loc 1 10 0\nmov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p, %r1, 3;\n@%p bra END;\n"
+                      ".loc 1 11 0\nld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r1;\nEND:\n}\n");
+    uint64_t p = sim_alloc(r.sim, 4, "p");
+    struct sim_result got = rig_run(&r, "k", 6, 1, &p, sizeof p);
+    ck_assert_uint_eq(rig_line(&got, 10).inst_executed, 6 * 3);
+    ck_assert_uint_eq(rig_line(&got, 11).inst_executed, 5 * 2);
+    ck_assert_uint_eq(got.counters.inst_executed, 28);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(counters) {
     Suite *suite = suite_create("counters");
     TCase *tc = tcase_create("whole kernels");
@@ -323,6 +340,7 @@ UNIT_SUITE(counters) {
     tcase_add_test(tc, test_paths);
     tcase_add_test(tc, test_mbarriers);
     tcase_add_test(tc, test_products_of_matrices);
+    tcase_add_test(tc, test_a_label_at_the_end);
     tcase_add_test(tc, test_lines_add_up);
     tcase_add_test(tc, test_workers);
     suite_add_tcase(suite, tc);
