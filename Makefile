@@ -247,7 +247,7 @@ fuzz: $(B)/setup.done
 	  { tail -n 60 build/fuzz/$$f.log; exit 1; }; tail -n 12 build/fuzz/$$f.log; done
 .SECONDEXPANSION:
 $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader/tests/fuzz/mutate.o $(B)/obj/grader/tests/unit/fake_device.o $$(if $$(filter control,$$*),$(grader_o)) $(base_o)
-	$(Q)$(CC) $(OPT) -fsanitize=fuzzer $^ -o $@ $(CHECKLIBS) $(LDLIBS)
+	$(Q)$(CXX) $(OPT) -fsanitize=fuzzer $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 clean:
 	rm -rf build
 
