@@ -57,15 +57,18 @@ def declaration(buffer):
     name, kind, count, draw = re.fullmatch(r"(\w+): (\w+)\[(.*?)\] (.*)", buffer.strip()).groups()
     return f"    {kind} *{name} = on.buffer<{kind}>({count}, {draw});\n"
 
-def generate(name):
-    """The program of a row: the versions' entries have C's linkage, so each goes by a name of its own."""
-    sizes, buffers, arguments = exercises()[name]
+def generate(name, timed=False):
+    """The program of a row: the versions' entries have C's linkage, so each goes by a name of its own. The skeleton, which may be slow at
+    the timed size, comes last there."""
+    usual, buffers, arguments, larger = exercises()[name]
+    sizes = {word.split("=")[0]: word for word in (usual + " " + larger * timed).split()}.values()
+    order = versions(name)[timed:] + versions(name)[:timed]
     text = '#include "driver.cuh"\n'
-    for label, source in versions(name):
+    for label, source in order:
         text += f'namespace {label} {{\n#define {name} {name}_{label}\n#include "{source}"\n#undef {name}\n}}\n'
-    text += "int main() {\n    stage on;\n" + "".join(f"    const int {size};\n" for size in sizes.split())
+    text += "int main() {\n    stage on;\n" + "".join(f"    const int {size};\n" for size in sizes)
     text += "".join(map(declaration, buffers.split(";")))
-    for label, _ in versions(name):
+    for label, _ in order:
         call = f"{label}::{name}_{label}({', '.join(arguments.split())})"
         text += f'    on.version("{label}", [&] {{ {call}; }});\n'
     return text + "}\n"
