@@ -113,7 +113,10 @@ def measure(names, path, seconds):
         built = {n: pool.submit(build, n) for n in todo}
         for name in todo:
             if time.monotonic() - begun > seconds: return print(f"{name} and what follows: no time left") or 1
-            program = built[name].result()
+            try: program = built[name].result()
+            except subprocess.CalledProcessError as e:
+                bad = print(f"{name}: {e}") or 1
+                continue
             metrics = metrics or known(program)
             run = ncu(program, metrics)
             found = table_of(name, launches(run.stdout))
