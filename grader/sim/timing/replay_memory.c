@@ -53,27 +53,28 @@ static double dram_arrival(struct machine *m, double t, double sectors) {
 /* DRAM gives 64 bytes at a time: sectors of one half of a line come together. Counted in sectors. */
 static double fetched(u32 sectors) { return 2.0 * (!!(sectors & 3) + !!(sectors & 12)); }
 
-/* Do the sectors come from (go to) DRAM? `first`: those that the block touches for the first time. */
-static bool in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
+/* 0, or, where the sectors come from (go to) DRAM, the factor of a transfer. `first`: those that the block touches for the first
+ * time. */
+static double in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
     struct traffic *t = m->in->traffic;
     struct buffer_traffic *b = time_traffic_buffer(t, line_number(word) << 7);
-    if (!b) return first;
+    if (!b) return first ? 1 : 0;
     double *debt = &m->debt[2 * (b - t->buffer) + verb];
     *debt += b->dram[verb] * __builtin_popcount(first);
     if (first & sectors) {
         double owed = __builtin_popcount(sectors & first);
-        if (*debt < owed - 1e-9) return false;
+        if (*debt < owed - 1e-9) return 0;
         *debt -= owed;
-        return true;
+        return b->page_cost[verb];
     }
-    if (!m->l2_limited || verb) return false;
+    if (!m->l2_limited || verb) return 0;
     struct cache_line *line = time_cache_find(&m->l2_lines, line_number(word));
-    return !line || (sectors & ~line->sectors);
+    return !line || (sectors & ~line->sectors) ? b->page_cost[verb] : 0;
 }
 
 double time_memory_far(struct machine *m, u64 line, u32 sectors, u32 first, double cost, double t) {
-    if (!in_dram(m, line << 8, sectors, first, 1)) return t;
-    return dram_arrival(m, t, cost);
+    double page = in_dram(m, line << 8, sectors, first, 1);
+    return page > 0 ? dram_arrival(m, t, page * cost) : t;
 }
 
 static void note_l2(struct machine *m, u64 line, u32 sectors) {
@@ -112,10 +113,11 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
         return max2(l->ready, t + m->lat_l1);
     }
     u32 n = (u32)__builtin_popcount(missing);
-    bool far = in_dram(m, word, missing, first, 0);
+    double page = in_dram(m, word, missing, first, 0);
+    bool far = page > 0;
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
-    if (far) ready = dram_arrival(m, start, come(m, missing, before));
+    if (far) ready = dram_arrival(m, start, page * come(m, missing, before));
     else m->l2_hits += n;
     if (*why < (far ? STALL_DRAM : STALL_L2)) *why = far ? STALL_DRAM : STALL_L2;
     note_l2(m, line, missing);
@@ -165,7 +167,8 @@ static void store_line(struct machine *m, struct rblock *b, struct rwarp *w, u64
     struct cache_line *l = time_cache_find(&m->l1_lines, line);
     if (l) l->sectors &= (u8)~sectors;
     u32 first = time_touched_add(&b->touched, line_number(word), true, sectors);
-    if (in_dram(m, word, sectors, first, 1)) dram_transfer(m, start, write_cost * written(first, parts & ~before));
+    double page = in_dram(m, word, sectors, first, 1);
+    if (page > 0) dram_transfer(m, start, page * write_cost * written(first, parts & ~before));
     note_l2(m, line, sectors);
 }
 
