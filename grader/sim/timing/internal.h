@@ -83,6 +83,7 @@ struct regions {
     struct region *table[REGION_SLOTS];
     u32 *register_of, nregisters, register_slots; /* by hash of a ref */
     ref *register_ref;
+    u8 *predicates; /* by segment: 2 = ends in a branch that ptxas makes a predicate of, 1 = not, 0 = not looked at */
     u32 most_steps;
 };
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_LOOKED_AT = 1 << 16, FEWEST_MEETINGS = 8, FEWEST_BLOCKS = 8 };
+enum { MOST_LOOKED_AT = 1 << 14, FEWEST_MEETINGS = 8, FEWEST_BLOCKS = 8 };
 
 struct visit {
     u64 sector; /* place << 3 | verb << 2 | sector of the line */
