@@ -5,8 +5,8 @@ Every version of every exercise is modelled anew, for DEVICE (h100); what the re
 was at that time, and stands beside it as "before". The model is fitted on fit.py's launches, not on these; but for two constants
 (docs/time-model.md says which), which were lowered after a look at these times. Times are modelled from PTX, as in
 grading; with --machine-code from what ptxas makes (build/nvdisasm).
---json=FILE keeps the modelled times, by kernel; --before=FILE compares with such a file in place of the report's own; --rows prints
-every version, with what bounds its longest kernel."""
+--json=FILE keeps the modelled times, by kernel; --from=FILE takes them from there; --before=FILE compares with such a file in place of the
+report's own; --rows prints every version, with what bounds its longest kernel."""
 import concurrent.futures, glob, json, os, subprocess, sys
 
 GRADER = "build/grader"
@@ -60,8 +60,9 @@ def main():
             jobs.append((part["exercise"], version, device))
             was = earlier.get(f"{part['exercise']} {version}", {"us": t["modelled_us"], "interval_us": t["modelled_interval_us"]})
             before.append((part["exercise"], version, t["measured_us"], was["us"], was["interval_us"]))
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        modelled = list(pool.map(model, jobs))
+    if option("--from"): modelled = [json.load(open(option("--from")))[f"{j[0]} {j[1]}"] for j in jobs]
+    else:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool: modelled = list(pool.map(model, jobs))
     if option("--json"):
         with open(option("--json"), "w") as f:
             json.dump({f"{j[0]} {j[1]}": m for j, m in zip(jobs, modelled)}, f, indent=1)

@@ -85,6 +85,20 @@ template <class T> __global__ void walk(T *to, const T *from, size_t n) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step) to[i] = from[i];
 }
 
+// R arrays are read and W written, by a thread an element, or by a grid that walks.
+template <class T, int R, int W> __global__ void several(T *to, const T *from, size_t n) {
+    size_t step = gridDim.x * (size_t)blockDim.x;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step) {
+        T v[R];
+#pragma unroll
+        for (int r = 0; r < R; r++) v[r] = from[r * n + i];
+#pragma unroll
+        for (int r = 1; r < R; r++) v[0].x += v[r].x, v[0].y += v[r].y;
+#pragma unroll
+        for (int w = 0; w < W; w++) to[w * n + i] = v[w % R];
+    }
+}
+
 // ---- parts of sectors, structures, columns ----
 
 __global__ void write_every(float *to, size_t n, int step) {
@@ -369,6 +383,19 @@ static void streams() {
         }
 }
 
+template <class T, int R, int W> static void several_of(const char *width) {
+    const size_t total = 192 << 20, n = total / (R + W) / sizeof(T) / 256 * 256;
+    const std::string tail = std::string(width) + "-" + std::to_string(R) + "to" + std::to_string(W);
+    measure("walks" + tail, [=] { several<T, R, W><<<1056, 256>>>((T *)b, (T *)a, n); });
+    measure("arrays" + tail, [=] { several<T, R, W><<<blocks(n), 256>>>((T *)b, (T *)a, n); });
+}
+static void arrays() {
+    several_of<float2, 1, 1>("8"), several_of<float2, 2, 1>("8"), several_of<float2, 3, 1>("8"), several_of<float2, 2, 2>("8");
+    several_of<float2, 5, 1>("8"), several_of<float2, 1, 3>("8"), several_of<float2, 4, 4>("8");
+    several_of<float4, 1, 1>("16"), several_of<float4, 2, 1>("16"), several_of<float4, 3, 1>("16"), several_of<float4, 2, 2>("16");
+    several_of<float4, 5, 1>("16"), several_of<float4, 1, 3>("16"), several_of<float4, 4, 4>("16");
+}
+
 static void parts() {
     const int steps[] = {2, 4, 8, 16, 32};
     for (int step : steps)
@@ -514,6 +541,6 @@ int main(int argc, char **argv) {
     cudaMemset(a, 0, 512u << 20), cudaMemset(b, 0, 512u << 20), cudaMemset(ints, 0, 4096);
     cudaEventCreate(&start_event), cudaEventCreate(&stop_event);
     check("opening");
-    launches(), streams(), parts(), caches(), atomics(), units(), near(), engine();
+    launches(), streams(), parts(), caches(), atomics(), units(), near(), arrays(), engine();
     return 0;
 }
