@@ -217,7 +217,7 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 	$(Q)$(CC) $(CFLAGS) -O3 $(LDFLAGS) $< -o $@
 # The simulator's counters of 961 launches, against what Nsight Compute read on an H100 (docs/counters.md).
 check-counters: all
-	$(Q)python3 grader/tests/gpu/truth.py
+	$(Q)python3 grader/tests/gpu/truth.py && python3 grader/tests/gpu/bound.py --check
 # One unit suite: make test SUITE=counters.
 test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit

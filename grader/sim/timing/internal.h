@@ -5,6 +5,7 @@
  *   region.c          the straight-line stretches that the traces go through, ordered as ptxas would
  *   schedule.c        the same from machine code, where it is at hand; schedule_play.c finds what of it a warp executes
  *   traffic.c         which sectors each block touches, what neighbours share: how much must come from DRAM
+ *   scattered.c       how many all blocks touch where they go at random
  *   caches.c          L1 and L2 as tag stores
  *   replay.c          one SM runs its blocks, in cycles; what it shares with the three below is in machine.h
  *   replay_memory.c   L1, L2, DRAM
@@ -82,6 +83,7 @@ struct regions {
     struct region *table[REGION_SLOTS];
     u32 *register_of, nregisters, register_slots; /* by hash of a ref */
     ref *register_ref;
+    u8 *predicates; /* by segment: 2 = ends in a branch that ptxas makes a predicate of, 1 = not, 0 = not looked at */
     u32 most_steps;
 };
 
@@ -135,9 +137,11 @@ void time_touched_free(struct touched *t);
 
 struct buffer_traffic {
     u64 start, bytes;
-    double per_block[2]; /* distinct sectors that a block reads, writes */
-    double shared[3];    /* part of them that the next block in x, y, z touches too */
-    double dram[2];      /* chance that a sector which a block touches first is read from, written to DRAM */
+    double per_block[2];   /* distinct sectors that a block reads, writes */
+    double shared[3];      /* part of them that the next block in x, y, z touches too */
+    double chosen_from[2]; /* sectors that blocks choose from at random; 0 = they do not (scattered.c) */
+    double page_cost[2];   /* of a transfer between it and DRAM, as a factor */
+    double dram[2];        /* chance that a sector which a block touches first is read from, written to DRAM */
 };
 
 struct traffic {
@@ -156,6 +160,9 @@ struct placement {
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base, const struct placement *p,
                        const struct gpu_device *d, const struct time_options *o);
 void time_traffic_close(struct traffic *t);
+void time_scattered(struct traffic *t, const struct touched *sets, const struct sim_trace *trace);
+void time_pages(struct traffic *t, const struct touched *sets, const struct sim_trace *trace, u64 base,
+                const struct placement *p);
 struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
 
 /* ---- caches ---- */

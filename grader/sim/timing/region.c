@@ -326,6 +326,76 @@ static void schedule(struct regions *r, struct step *steps, u32 n) {
     free(key), free(copy), free(w.seen), free(tables);
 }
 
+/* ---- branches that ptxas makes predicates of ---- */
+
+/* A branch over at most so many machine instructions; over more if there is a load from global memory among them, which can then be
+ * moved up. ptxas 13.0 for sm_90, of generated kernels: 8 and no 9 of fma, mad, st, ld.shared; with a load 20 and no 21 of whatever. */
+enum { MOST_PREDICATED = 8, MOST_WITH_LOAD = 20 };
+
+static bool loads_far(const struct regions *r, const struct step *s) {
+    const struct mem_desc *d = s->kind == STEP_MEMORY ? &r->module->mems[r->module->ops[s->op].aux] : NULL;
+    return d && d->verb == MEM_LOAD && (d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC);
+}
+
+static bool is_short(struct regions *r, const struct segment *body) {
+    struct step steps[4 * MOST_WITH_LOAD];
+    u32 n = body->last - body->first, all = 0;
+    bool far = false;
+    if (n > 4 * MOST_WITH_LOAD) return false;
+    for (u32 i = 0; i < n; i++) make_step(r, body->first + i, &steps[i]);
+    u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
+    fold(r, steps, n, def);
+    free(def);
+    for (u32 i = 0; i < n; i++) all += steps[i].count, far |= loads_far(r, &steps[i]);
+    return all <= (far ? MOST_WITH_LOAD : MOST_PREDICATED);
+}
+
+/* Does the segment end in a branch over the next one, which is short? */
+static bool becomes_predicate(struct regions *r, u32 segment) {
+    const struct sim_module *m = r->module;
+    if (r->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING)) || segment + 1 >= m->nsegments) return false;
+    const struct segment *body = &m->segments[segment + 1];
+    const struct op *branch = &m->ops[m->segments[segment].last];
+    if (branch->kind != OP_BRA || !in_frame(branch->guard) || m->ops[body->last].kind != OP_FALL) return false;
+    if (branch->target != body->last + 1) return false;
+    if (!r->predicates[segment]) r->predicates[segment] = is_short(r, body) ? 2 : 1;
+    return r->predicates[segment] == 2;
+}
+
+static bool has(const u32 *list, u32 n, u32 x) {
+    while (n--)
+        if (list[n] == x) return true;
+    return false;
+}
+
+/* Is the register anyone's but the body's? Then what a predicate keeps from it is its old value, which it needs. */
+static bool merges(const struct region *g, u32 first, u32 end, u32 x) {
+    for (u32 i = 0; i < g->nsteps; i++) {
+        const struct step *s = &g->steps[i];
+        bool body = i >= first && i < end;
+        if (!body && (has(s->src, s->nsrc, x) || has(s->dst, s->ndst, x))) return true;
+    }
+    return false;
+}
+
+static void depend(struct region *g, u32 first, u32 end, u32 i) {
+    struct step *s = &g->steps[i];
+    for (u32 k = 0; k < s->ndst && s->nsrc < STEP_REFS; k++)
+        if (!has(s->src, s->nsrc, s->dst[k]) && merges(g, first, end, s->dst[k])) s->src[s->nsrc++] = s->dst[k];
+}
+
+/* The branch costs nothing; what it leads over waits for its condition, and for the values that it may leave as they are. */
+static void predicate(struct regions *r, struct region *g) {
+    const struct sim_module *m = r->module;
+    for (u32 s = g->segment; s + 2 < g->segment + g->nsegments; s++) {
+        if (!becomes_predicate(r, s)) continue;
+        u32 branch = m->segments[s].last - g->first_op, end = m->segments[s + 1].last + 1 - g->first_op;
+        g->steps[branch].count = 0, g->steps[branch].unit = UNIT_NONE;
+        for (u32 i = branch + 1; i < end; i++)
+            reads(r, &g->steps[i], m->ops[m->segments[s].last].guard), depend(g, branch + 1, end, i);
+    }
+}
+
 /* ---- regions ---- */
 
 static struct region *build(struct regions *r, u32 segment, u32 n) {
@@ -342,6 +412,7 @@ static struct region *build(struct regions *r, u32 segment, u32 n) {
     if (!(r->without & TERM_BIT(LOWERING))) fold(r, g->steps, g->nsteps, def);
     free(def);
     if (!(r->without & TERM_BIT(MERGING))) merge_accesses(r, g->steps, g->nsteps);
+    predicate(r, g);
     schedule(r, g->steps, g->nsteps);
     for (u32 i = 0; i < g->nsteps; i++) g->step_of[g->steps[i].op - g->first_op] = i;
     if (g->nsteps > r->most_steps) r->most_steps = g->nsteps;
@@ -364,10 +435,15 @@ static bool goes_on(const struct sim_module *m, u32 segment) {
 }
 
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {
-    u32 segment = trace_low(w->words[at]), n = 1;
-    for (u32 i = at + 1; i < w->n && goes_on(r->module, segment + n - 1); i++) {
+    u32 segment = trace_low(w->words[at]), n = 1, seen = 0;
+    for (u32 i = at + 1; i < w->n; i++) {
+        bool either = seen + 1 == n && becomes_predicate(r, segment + seen);
+        if (seen + 1 == n && !either && !goes_on(r->module, segment + seen)) break;
+        u32 next = trace_low(w->words[i]) - segment;
         if (trace_is_access(w->words[i])) i += trace_entries(w->words[i]);
-        else if (trace_low(w->words[i]) == segment + n) n++;
+        else if (next > seen && next < n) seen = next;
+        else if (next == n && seen + 1 == n) seen = n, n += 1 + either;
+        else if (next == n + 1 && either) seen = next, n += 2;
         else break;
     }
     return find(r, segment, n);
@@ -376,6 +452,7 @@ struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32
 void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
                        const struct sim_trace *t) {
     *r = (struct regions){.module = m, .device = d, .without = without};
+    r->predicates = arena_array(&r->arena, u8, m->nsegments);
     /* All of them now, so that the registers are numbered before the replay makes its tables. */
     for (u32 b = 0; b < t->nblocks; b++)
         for (u32 w = 0; w < t->blocks[b].nwarps; w++) {

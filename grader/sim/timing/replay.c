@@ -151,10 +151,19 @@ static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, con
     return ready;
 }
 
+/* An access whose predicate is false for the whole warp goes through L1's data stage all the same: tree reductions on an H100 have
+ * as many of its passes as if all warps took part in every step (docs/results/h100/ncu.tsv). */
+static bool is_off(const struct machine *m, const struct rwarp *w, const struct step *s, u32 at) {
+    if (at || w->chunk.list || s->kind != STEP_MEMORY || s->unit != UNIT_LSU || !s->count) return false;
+    u8 space = m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux].space;
+    return space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_GENERIC;
+}
+
 static void issue_memory(struct machine *m, struct rwarp *w, const struct step *s, double t) {
     double ready = t + 2;
     u8 why = STALL_NONE;
     u32 at = event_of(w);
+    if (is_off(m, w, s, at)) time_memory_l1(m, t, 1, R_L1);
     if (!w->chunk.list && at) ready = max2(ready, accesses(m, w, at, t, s, &why));
     for (u32 e = w->chunk.list ? w->chunk.list[w->step].event : 0; e; e = w->chunk.events[e - 1].next)
         ready = max2(ready, accesses(m, w, w->chunk.events[e - 1].word + 1, t, s, &why));
@@ -195,11 +204,13 @@ static bool next_region(struct machine *m, struct rwarp *w) {
     if (w->at >= s->n) return false;
     struct region *g = time_region_at(m->in->regions, s, w->at);
     memset(w->event, 0, g->nsteps * sizeof *w->event);
-    u32 segments = 0, i = w->at;
+    u32 next = 0, i = w->at; /* the least segment of the region that may follow: some are led past */
     for (; i < s->n; i++) {
         u64 h = s->words[i];
         if (!trace_is_access(h)) {
-            if (segments++ == g->nsegments) break;
+            u32 segment = trace_low(h) - g->segment;
+            if (segment < next || segment >= g->nsegments) break;
+            next = segment + 1;
             continue;
         }
         u32 op = trace_low(h);

@@ -53,27 +53,28 @@ static double dram_arrival(struct machine *m, double t, double sectors) {
 /* DRAM gives 64 bytes at a time: sectors of one half of a line come together. Counted in sectors. */
 static double fetched(u32 sectors) { return 2.0 * (!!(sectors & 3) + !!(sectors & 12)); }
 
-/* Do the sectors come from (go to) DRAM? `first`: those that the block touches for the first time. */
-static bool in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
+/* 0, or, where the sectors come from (go to) DRAM, the factor of a transfer. `first`: those that the block touches for the first
+ * time. */
+static double in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
     struct traffic *t = m->in->traffic;
     struct buffer_traffic *b = time_traffic_buffer(t, line_number(word) << 7);
-    if (!b) return first;
+    if (!b) return first ? 1 : 0;
     double *debt = &m->debt[2 * (b - t->buffer) + verb];
     *debt += b->dram[verb] * __builtin_popcount(first);
     if (first & sectors) {
         double owed = __builtin_popcount(sectors & first);
-        if (*debt < owed - 1e-9) return false;
+        if (*debt < owed - 1e-9) return 0;
         *debt -= owed;
-        return true;
+        return b->page_cost[verb];
     }
-    if (!m->l2_limited || verb) return false;
+    if (!m->l2_limited || verb) return 0;
     struct cache_line *line = time_cache_find(&m->l2_lines, line_number(word));
-    return !line || (sectors & ~line->sectors);
+    return !line || (sectors & ~line->sectors) ? b->page_cost[verb] : 0;
 }
 
 double time_memory_far(struct machine *m, u64 line, u32 sectors, u32 first, double cost, double t) {
-    if (!in_dram(m, line << 8, sectors, first, 1)) return t;
-    return dram_arrival(m, t, cost);
+    double page = in_dram(m, line << 8, sectors, first, 1);
+    return page > 0 ? dram_arrival(m, t, page * cost) : t;
 }
 
 static void note_l2(struct machine *m, u64 line, u32 sectors) {
@@ -112,10 +113,11 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
         return max2(l->ready, t + m->lat_l1);
     }
     u32 n = (u32)__builtin_popcount(missing);
-    bool far = in_dram(m, word, missing, first, 0);
+    double page = in_dram(m, word, missing, first, 0);
+    bool far = page > 0;
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
-    if (far) ready = dram_arrival(m, start, come(m, missing, before));
+    if (far) ready = dram_arrival(m, start, page * come(m, missing, before));
     else m->l2_hits += n;
     if (*why < (far ? STALL_DRAM : STALL_L2)) *why = far ? STALL_DRAM : STALL_L2;
     note_l2(m, line, missing);
@@ -165,7 +167,8 @@ static void store_line(struct machine *m, struct rblock *b, struct rwarp *w, u64
     struct cache_line *l = time_cache_find(&m->l1_lines, line);
     if (l) l->sectors &= (u8)~sectors;
     u32 first = time_touched_add(&b->touched, line_number(word), true, sectors);
-    if (in_dram(m, word, sectors, first, 1)) dram_transfer(m, start, write_cost * written(first, parts & ~before));
+    double page = in_dram(m, word, sectors, first, 1);
+    if (page > 0) dram_transfer(m, start, page * write_cost * written(first, parts & ~before));
     note_l2(m, line, sectors);
 }
 
@@ -186,11 +189,16 @@ static double tag_passes(const u64 *p, u32 n) {
     return passes > neighbours ? passes : neighbours;
 }
 
-/* Passes of the data stage and of the tag stage: the longer one counts. */
-static double l1_passes(const struct machine *m, const u64 *p) {
-    double bank = trace_wavefronts(*p), tag = tag_passes(p, trace_entries(*p));
+/* A load's registers are filled 128 bytes a pass, also where all lanes read the same: 16 bytes a lane take four, whatever the
+ * addresses (H100, l1-read8 and l1-read16 of micro.cu: 2.00 and 3.99 passes a request, 4.2 cycles). Shared memory does not. */
+static const double filled_at_once = 128;
+
+/* Passes of the data stage and of the tag stage: the longest counts. */
+static double l1_passes(const struct machine *m, const u64 *p, const struct mem_desc *d) {
+    double bank = trace_wavefronts(*p), tag = tag_passes(p, trace_entries(*p)),
+           fill = trace_verb(*p) == MEM_LOAD ? 32.0 * d->width * d->count / filled_at_once : 1;
     if (off(m, TERM_BIT(PASSES))) return 1;
-    return max2(max2(bank, tag), 1);
+    return max2(max2(max2(bank, tag), fill), 1);
 }
 
 double time_memory_l1(struct machine *m, double t, double passes, enum resource r) {
@@ -202,7 +210,7 @@ double time_memory_l1(struct machine *m, double t, double passes, enum resource 
 static double access_global(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct mem_desc *d,
                             u8 *why) {
     u64 h = *p;
-    double at = time_memory_l1(m, t, l1_passes(m, p), R_L1), ready = at + m->lat_l1;
+    double at = time_memory_l1(m, t, l1_passes(m, p, d), R_L1), ready = at + m->lat_l1;
     bool cached = !off(m, TERM_BIT(CACHE)) && !d->strong && d->cache_op != 'g';
     struct rblock *b = &m->blocks[w->slot];
     if (trace_verb(h) == MEM_STORE) begin_store(w, trace_entries(h));
@@ -285,6 +293,10 @@ double time_memory_frame(struct machine *m, double t) {
     return start + m->lat_l2;
 }
 
+/* Each word that lanes want takes two cycles (H100, constant-run16 to -run1: 4.1, 8.1, 16.2 and 64.4 for 2, 4, 8 and 32); one word
+ * for all is most often an operand and no access. */
+static double constant_passes(u64 h) { return trace_wavefronts(h) > 1 ? 2.0 * trace_wavefronts(h) : 0; }
+
 double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, u8 *why) {
     const struct sim_module *module = m->in->regions->module;
     const struct mem_desc *d = &module->mems[module->ops[trace_low(*p)].aux];
@@ -292,7 +304,7 @@ double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, doub
     case SPACE_SHARED: return access_shared(m, *p, t, d, why);
     case SPACE_CLUSTER: return access_cluster(m, *p, t, why);
     case SPACE_LOCAL: return access_local(m, *p, t, why);
-    case SPACE_CONST: *why = STALL_L1; return time_memory_l1(m, t, trace_wavefronts(*p) - 1.0, R_L1) + m->lat_l1 / 2;
+    case SPACE_CONST: *why = STALL_L1; return time_memory_l1(m, t, constant_passes(*p), R_L1) + m->lat_l1 / 2;
     default: break;
     }
     return trace_verb(*p) >= MEM_ATOM ? time_atomic_access(m, &m->blocks[w->slot], p, t, d, why)

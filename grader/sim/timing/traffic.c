@@ -5,11 +5,13 @@
  * From these grows the footprint of any number of consecutive blocks, never above the buffer's size: f × (1 +
  * (n - 1)(1 - shared)) along each axis. Blocks that are resident together run in step, so that what they
  * share is read from DRAM once. If their footprint fits into L2, each sector of the launch's footprint comes
- * once; if not, once in each wave of blocks. A replayed block that touches a sector for the first time finds
+ * once; if not, once in each wave of blocks. Where blocks go at random, what they have to choose from bounds it (scattered.c). A
+ * replayed block that touches a sector for the first time finds
  * it in DRAM with the probability that makes this sum come out. Sectors that one block touches again later
  * are the L2 model's business (replay.c). */
 #include "grader/sim/timing/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,7 +140,8 @@ static double footprint(const struct buffer_traffic *b, unsigned verb, double n,
     z = n / grid[0] / grid[1];
     z = z < 1 ? 1 : z;
     double all = b->per_block[verb] * along(x, b->shared[0]) * along(y, b->shared[1]) * along(z, b->shared[2]);
-    double most = ((double)b->bytes + 31) / 32;
+    double most = ((double)b->bytes + 31) / 32, choice = b->chosen_from[verb];
+    if (choice > 0) all = fmin(all, choice * (1 - exp(-n * b->per_block[verb] / choice)));
     return all < most ? all : most;
 }
 
@@ -226,6 +229,8 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
     for (u32 b = 0; b < t->nbuffers && ran; b++)
         for (u32 v = 0; v < 2; v++) t->buffer[b].per_block[v] = sectors[2 * b + v] / ran;
     set_sharing(t, sets, trace, base, p);
+    time_scattered(t, sets, trace);
+    time_pages(t, sets, trace, base, p);
     set_dram(t, p, d, o);
     for (u32 i = 0; i < trace->nblocks; i++) time_touched_free(&sets[i]);
     free(sets), free(sectors);

@@ -13,7 +13,7 @@ import concurrent.futures, csv, glob, json, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIGURES, DIFFERS = f"{HERE}/counters-h100.tsv", f"{HERE}/differs-h100.tsv"
-BUILT = "build/tests/gpu"
+BUILT, LINKAGE = "build/tests/gpu", 'extern "C" '
 G, S = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum", "smsp__sass_inst_executed_op_shared_{}.sum"
 W, C = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 # Our counter: ncu's, of which several are added up.
@@ -57,16 +57,19 @@ def declaration(buffer):
     name, kind, count, draw = re.fullmatch(r"(\w+): (\w+)\[(.*?)\] (.*)", buffer.strip()).groups()
     return f"    {kind} *{name} = on.buffer<{kind}>({count}, {draw});\n"
 
-def generate(name):
-    """The program of a row: the versions' entries have C's linkage, so each goes by a name of its own."""
-    sizes, buffers, arguments = exercises()[name]
+def generate(name, timed=False):
+    """The program of a row: each version in a namespace, its entry without C's linkage, for which all were one. The skeleton, which may be slow at
+    the timed size, comes last there."""
+    usual, buffers, arguments, larger = exercises()[name]
+    sizes = {word.split("=")[0]: word for word in (usual + " " + larger * timed).split()}.values()
+    order = versions(name)[timed:] + versions(name)[:timed]
     text = '#include "driver.cuh"\n'
-    for label, source in versions(name):
-        text += f'namespace {label} {{\n#define {name} {name}_{label}\n#include "{source}"\n#undef {name}\n}}\n'
-    text += "int main() {\n    stage on;\n" + "".join(f"    const int {size};\n" for size in sizes.split())
+    for label, source in order:
+        with open(source) as f: text += f'namespace {label} {{\n#line 1 "{source}"\n{f.read().replace(LINKAGE, "")}}}\n'
+    text += "int main() {\n    stage on;\n" + "".join(f"    const int {size};\n" for size in sizes)
     text += "".join(map(declaration, buffers.split(";")))
-    for label, _ in versions(name):
-        call = f"{label}::{name}_{label}({', '.join(arguments.split())})"
+    for label, _ in order:
+        call = f"{label}::{name}({', '.join(arguments.split())})"
         text += f'    on.version("{label}", [&] {{ {call}; }});\n'
     return text + "}\n"
 

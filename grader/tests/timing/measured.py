@@ -5,10 +5,12 @@ Every version of every exercise is modelled anew, for DEVICE (h100); what the re
 was at that time, and stands beside it as "before". The model is fitted on fit.py's launches, not on these; but for two constants
 (docs/time-model.md says which), which were lowered after a look at these times. Times are modelled from PTX, as in
 grading; with --machine-code from what ptxas makes (build/nvdisasm).
---json FILE keeps the modelled times; --rows prints every version."""
+--json=FILE keeps the modelled times, by kernel; --from=FILE takes them from there; --before=FILE compares with such a file in place of the
+report's own; --rows prints every version, with what bounds its longest kernel."""
 import concurrent.futures, glob, json, os, subprocess, sys
 
 GRADER = "build/grader"
+KEPT = ("name", "launches", "modelled_us", "bound_by", "occupancy")
 WAY = ["--machine-code"] if "--machine-code" in sys.argv else []
 
 def source(exercise, version):
@@ -20,10 +22,20 @@ def model(job):
     out = subprocess.run([GRADER, "run", exercise, "--file", source(exercise, version), "--device", f"sim:{device}",
                           "--seed", "measured", "--threads", "1", "--format", "json"] + WAY, capture_output=True, text=True)
     try:
-        speed = json.loads(out.stdout)["exercises"][0]["speed"]
-        return speed["student_us"], speed["interval_us"], ""
+        result = json.loads(out.stdout)["exercises"][0]
+        speed, kernels = result["speed"], [{k: kernel[k] for k in KEPT} for kernel in result["kernels"]]
+        return {"us": speed["student_us"], "interval_us": speed["interval_us"], "kernels": kernels}
     except (ValueError, KeyError, IndexError, TypeError):
-        return 0, (0, 0), (out.stdout + out.stderr)[-200:]
+        return {"us": 0, "interval_us": (0, 0), "kernels": [], "why": (out.stdout + out.stderr)[-200:]}
+
+def longest(m):
+    """What bounds the kernel that takes longest, without the shares that follow."""
+    kernel = max(m["kernels"], key=lambda k: k["modelled_us"], default={"bound_by": m.get("why", "")})
+    return kernel["bound_by"].split(" (")[0]
+
+def option(name):
+    """FILE of --name=FILE."""
+    return next((a[len(name) + 1:] for a in sys.argv[1:] if a.startswith(name + "=")), None)
 
 def factor(a, b):
     return max(a, b) / min(a, b)
@@ -41,14 +53,20 @@ def summary(rows, which):
 def main():
     args = [a for a in sys.argv[1:] if not a.startswith("--")]
     report, device = json.load(open(args[0])), args[1] if len(args) > 1 else "h100"
+    earlier = json.load(open(option("--before"))) if option("--before") else {}
     jobs, before = [], []
     for part in report["exercises"]:
         for version, t in part["times"].items():
             jobs.append((part["exercise"], version, device))
-            before.append((part["exercise"], version, t["measured_us"], t["modelled_us"], t["modelled_interval_us"]))
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        modelled = list(pool.map(model, jobs))
-    now = [(b[0], b[1], b[2], m[0], m[1], m[2]) for b, m in zip(before, modelled)]
+            was = earlier.get(f"{part['exercise']} {version}", {"us": t["modelled_us"], "interval_us": t["modelled_interval_us"]})
+            before.append((part["exercise"], version, t["measured_us"], was["us"], was["interval_us"]))
+    if option("--from"): modelled = [json.load(open(option("--from")))[f"{j[0]} {j[1]}"] for j in jobs]
+    else:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool: modelled = list(pool.map(model, jobs))
+    if option("--json"):
+        with open(option("--json"), "w") as f:
+            json.dump({f"{j[0]} {j[1]}": m for j, m in zip(jobs, modelled)}, f, indent=1)
+    now = [(b[0], b[1], b[2], m["us"], m["interval_us"], longest(m)) for b, m in zip(before, modelled)]
     for r in now:
         if r[3] <= 0: print("not modelled:", r[0], r[1], r[5], file=sys.stderr)
     now = [r for r in now if r[3] > 0]

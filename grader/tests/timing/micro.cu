@@ -85,6 +85,20 @@ template <class T> __global__ void walk(T *to, const T *from, size_t n) {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step) to[i] = from[i];
 }
 
+// R arrays are read and W written, by a thread an element, or by a grid that walks.
+template <class T, int R, int W> __global__ void several(T *to, const T *from, size_t n) {
+    size_t step = gridDim.x * (size_t)blockDim.x;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += step) {
+        T v[R];
+#pragma unroll
+        for (int r = 0; r < R; r++) v[r] = from[r * n + i];
+#pragma unroll
+        for (int r = 1; r < R; r++) v[0].x += v[r].x, v[0].y += v[r].y;
+#pragma unroll
+        for (int w = 0; w < W; w++) to[w * n + i] = v[w % R];
+    }
+}
+
 // ---- parts of sectors, structures, columns ----
 
 __global__ void write_every(float *to, size_t n, int step) {
@@ -217,6 +231,52 @@ template <int WIDTH> __global__ void shared_read(float *out, int rounds, int ste
     }
     if (sum == 12345.f) out[0] = sum;
 }
+// How many lanes read the same vector: RUN neighbours each, of at most DISTINCT vectors, out of 16 KiB that lie in L1 or shared memory.
+__device__ float total(float v) { return v; }
+__device__ float total(float2 v) { return v.x + v.y; }
+__device__ float total(float4 v) { return (v.x + v.y) + (v.z + v.w); }
+template <class V, bool SHARED> __global__ void alike(float *out, const V *from, int rounds, int run, int distinct, int step) {
+    constexpr int N = 16384 / sizeof(V);
+    __shared__ V s[SHARED ? N : 1];
+    if (SHARED)
+        for (int i = threadIdx.x; i < N; i += blockDim.x) s[i] = from[i];
+    __syncthreads();
+    const V *p = SHARED ? s : from;
+    int at = (threadIdx.x % 32 / run % distinct) * step + threadIdx.x / 32 * 32;
+    float sum = 0;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) sum += total(p[(at + k * 64) & (N - 1)]);
+        at += 32;
+    }
+    if (sum == 12345.f) out[0] = sum;
+}
+template <class V> __global__ void shared_write(float *out, int rounds, int step, V v) {
+    constexpr int N = 16384 / sizeof(V);
+    __shared__ V s[N];
+    int at = threadIdx.x * step;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) s[(at + k * 64) & (N - 1)] = v;
+        at += 32;
+    }
+    __syncthreads();
+    if (total(s[threadIdx.x]) == 12345.f) out[0] = 1;
+}
+__constant__ float constants[4096];
+__global__ void constant_read(float *out, int rounds, int run) {
+    float sum = 0;
+    int at = threadIdx.x % 32 / run;
+#pragma unroll 1
+    for (int r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) sum += constants[(at + k * 32) & 511];
+        at += 32;
+    }
+    if (sum == 12345.f) out[0] = sum;
+}
 template <int N> __global__ void local(float *out, const int *index, int rounds) {
     float v[N];
     for (int i = 0; i < N; i++) v[i] = threadIdx.x * 0.5f + i;
@@ -321,6 +381,19 @@ static void streams() {
             measure("walk4-" + std::to_string(k) + "x" + std::to_string(t), [=] { walk<<<132 * k, t>>>((float *)b, (float *)a, (size_t)(8 << 20) / 4); });
             measure("walk16-" + std::to_string(k) + "x" + std::to_string(t), [=] { walk<<<132 * k, t>>>((float4 *)b, (float4 *)a, (size_t)(32 << 20) / 16); });
         }
+}
+
+template <class T, int R, int W> static void several_of(const char *width) {
+    const size_t total = 192 << 20, n = total / (R + W) / sizeof(T) / 256 * 256;
+    const std::string tail = std::string(width) + "-" + std::to_string(R) + "to" + std::to_string(W);
+    measure("walks" + tail, [=] { several<T, R, W><<<1056, 256>>>((T *)b, (T *)a, n); });
+    measure("arrays" + tail, [=] { several<T, R, W><<<blocks(n), 256>>>((T *)b, (T *)a, n); });
+}
+static void arrays() {
+    several_of<float2, 1, 1>("8"), several_of<float2, 2, 1>("8"), several_of<float2, 3, 1>("8"), several_of<float2, 2, 2>("8");
+    several_of<float2, 5, 1>("8"), several_of<float2, 1, 3>("8"), several_of<float2, 4, 4>("8");
+    several_of<float4, 1, 1>("16"), several_of<float4, 2, 1>("16"), several_of<float4, 3, 1>("16"), several_of<float4, 2, 2>("16");
+    several_of<float4, 5, 1>("16"), several_of<float4, 1, 3>("16"), several_of<float4, 4, 4>("16");
 }
 
 static void parts() {
@@ -431,6 +504,28 @@ static void units() {
     measure("barriers-one-warp", [=] { barriers<<<1, 32>>>((int *)b, 1024); });
 }
 
+template <class V> static void alike_of() {
+    const int run[] = {32, 8, 4, 2, 1, 1, 1, 1}, distinct[] = {1, 32, 32, 32, 32, 4, 8, 16};
+    const std::string width = std::to_string(sizeof(V));
+    for (int i = 0; i < 8; i++) {
+        std::string tail = width + "-run" + std::to_string(run[i]) + "-of" + std::to_string(std::min(distinct[i], 32 / run[i]));
+        measure("l1-read" + tail, [=] { alike<V, false><<<264, 512>>>((float *)b, (V *)a, 128, run[i], distinct[i], 1); });
+        measure("shared-alike" + tail, [=] { alike<V, true><<<264, 512>>>((float *)b, (V *)a, 128, run[i], distinct[i], 1); });
+    }
+    const int steps[] = {2, 4, 8, 32};
+    for (int s : steps) {
+        std::string tail = width + "-every" + std::to_string(s);
+        measure("l1-read" + tail, [=] { alike<V, false><<<264, 512>>>((float *)b, (V *)a, 128, 1, 32, s); });
+        measure("shared-write" + tail, [=] { shared_write<V><<<264, 512>>>((float *)b, 128, s, V{}); });
+    }
+    measure("shared-write" + width + "-every1", [=] { shared_write<V><<<264, 512>>>((float *)b, 128, 1, V{}); });
+}
+static void near() {
+    alike_of<float>(), alike_of<float2>(), alike_of<float4>();
+    const int run[] = {32, 16, 8, 4, 1};
+    for (int r : run) measure("constant-run" + std::to_string(r), [=] { constant_read<<<264, 512>>>((float *)b, 128, r); });
+}
+
 static void engine() {
     if (!repeats) return; // no kernels: the simulator prints nothing for them
     for (size_t size = 64 << 10; size <= 256u << 20; size *= 4) {
@@ -446,6 +541,6 @@ int main(int argc, char **argv) {
     cudaMemset(a, 0, 512u << 20), cudaMemset(b, 0, 512u << 20), cudaMemset(ints, 0, 4096);
     cudaEventCreate(&start_event), cudaEventCreate(&stop_event);
     check("opening");
-    launches(), streams(), parts(), caches(), atomics(), units(), engine();
+    launches(), streams(), parts(), caches(), atomics(), units(), near(), arrays(), engine();
     return 0;
 }

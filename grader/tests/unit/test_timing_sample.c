@@ -9,6 +9,8 @@
 #define FMAS_16 FMAS_4 FMAS_4 FMAS_4 FMAS_4
 #define FMAS_64 FMAS_16 FMAS_16 FMAS_16 FMAS_16
 
+#include <stdio.h>
+
 START_TEST(test_same_on_any_number_of_threads) {
     struct spec s = stream_spec("h200", 4096);
     struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2), c = spec_model_with(&s, 0, 2);
@@ -146,6 +148,44 @@ START_TEST(test_blocks_that_draw_their_work_share_it) {
 }
 END_TEST
 
+/* ---- accesses all over a buffer ---- */
+
+/* A million threads read a word each, `apart` bytes apart, of 2 to the `bits` places; in an order as if drawn. */
+static struct spec drawn_spec(const char *first, unsigned bits, unsigned apart) {
+    static char before[400];
+    snprintf(before, sizeof before,
+             "%s\nand.b32 %%r20, %%r20, %u;\nmul.wide.u32 %%d10, %%r20, %u;\nadd.s64 %%d11, %%d0, %%d10;\n", first,
+             (1u << bits) - 1, apart);
+    struct spec s = {.device = "h100", .blocks = 4096, .threads = 256, .n = 1, .bytes = 256u << 20, .before = before};
+    spec_add(&s, "ld.global.u32 %%r30, [%%d11];\n");
+    return s;
+}
+static const char drawn[] = "mul.lo.u32 %r20, %r4, 0x7feb352d;\nshr.u32 %r21, %r20, 15;\nxor.b32 %r20, %r20, %r21;\n"
+                            "mul.lo.u32 %r20, %r20, 0x846ca68b;\nshr.u32 %r21, %r20, 16;\nxor.b32 %r20, %r20, %r21;",
+                  in_order[] = "mov.u32 %r20, %r4;", spread[] = "mul.lo.u32 %r20, %r4, 0x9e3779b1;";
+
+/* 32768 sectors are all there is to read, a third more is pushed out; not 32 bytes for each thread. */
+START_TEST(test_blocks_that_meet_by_chance_read_each_sector_once) {
+    struct spec s = drawn_spec(drawn, 18, 4);
+    struct time_estimate t = spec_model(&s);
+    ck_about(t.dram_bytes, 32768 * 32 * 4 / 3.0, 0.1);
+    buf_free(&s.body);
+}
+END_TEST
+
+/* A million sectors, 64 bytes apart, one after the other or each on another page: the same bytes, and 1.65 times as long. */
+START_TEST(test_sectors_alone_on_their_page_cost_more) {
+    struct spec near = drawn_spec(in_order, 20, 64);
+    struct time_estimate a = spec_model(&near);
+    struct spec far = drawn_spec(spread, 20, 64);
+    struct time_estimate b = spec_model(&far);
+    ck_bound(b, "DRAM bandwidth");
+    ck_about(b.dram_bytes, a.dram_bytes, 0.01);
+    ck_about(spec_cycles(&far) / (a.seconds - 2.9e-6) / 1.98e9, 1.65, 0.1);
+    buf_free(&near.body), buf_free(&far.body);
+}
+END_TEST
+
 UNIT_SUITE(timing_sample) {
     Suite *s = suite_create("timing_sample");
     TCase *c = tcase_create("blocks");
@@ -158,6 +198,8 @@ UNIT_SUITE(timing_sample) {
     tcase_add_test(c, test_launches_before_warm_what_they_moved);
     tcase_add_test(c, test_blocks_that_wait_are_told);
     tcase_add_test(c, test_blocks_that_draw_their_work_share_it);
+    tcase_add_test(c, test_blocks_that_meet_by_chance_read_each_sector_once);
+    tcase_add_test(c, test_sectors_alone_on_their_page_cost_more);
     suite_add_tcase(s, c);
     return s;
 }
