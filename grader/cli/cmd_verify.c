@@ -8,7 +8,8 @@
  * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
  * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
  * three hints exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated GPU counts. What a lesson
- * shows as a library's way (practice/NAME.cu) is correct. --quick grades skeletons and answers alone. */
+ * shows as a library's way (practice/NAME.cu) is correct. Right solutions in other styles than the book's (grader/tests/others) get AC.
+ * --quick grades skeletons and answers alone. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -27,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role { SKELETON, STEP, ANSWER, PRACTICE, MUTANT, DILUTED, DILUTED_OTHER, CHEAT, KNOWS_SIZES };
+enum role { SKELETON, STEP, ANSWER, PRACTICE, OTHER, MUTANT, DILUTED, DILUTED_OTHER, CHEAT, KNOWS_SIZES };
 /* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
 enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
 
@@ -184,18 +185,27 @@ static void add_known_sizes(struct checkup *c, unsigned owner) {
     else buf_free(&text);
 }
 
-static void add_mutants(struct checkup *c, unsigned owner) {
-    char folder[PATH_MAX], path[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(c->list[owner]));
-    char **files = book_files(folder, "", ".cu");
-    for (char **f = files; *f && !c->o->quick; f++)
-        if (path_join(path, sizeof path, folder, *f)) add_file(c, owner, MUTANT, *f, path);
+/* All programs of a folder; how many there are. */
+static unsigned add_folder(struct checkup *c, unsigned owner, enum role role, const char *folder) {
+    char path[PATH_MAX];
     unsigned n = 0;
-    while (files[n]) n++;
-    if (n < FEWEST_MUTANTS)
-        problem(c, c->list[owner], "%u mutants in %s instead of %d or more", n, folder + strlen(book_root()) + 1,
-                FEWEST_MUTANTS);
+    char **files = book_files(folder, "", ".cu");
+    for (; files[n]; n++)
+        if (!c->o->quick && path_join(path, sizeof path, folder, files[n])) add_file(c, owner, role, files[n], path);
     book_free_list(files);
+    return n;
+}
+
+static void add_mutants_and_others(struct checkup *c, unsigned owner) {
+    char folder[PATH_MAX];
+    const struct exercise *ex = c->list[owner];
+    snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(ex));
+    unsigned mutants = add_folder(c, owner, MUTANT, folder);
+    if (mutants < FEWEST_MUTANTS)
+        problem(c, ex, "%u mutants in %s instead of %d or more", mutants, folder + strlen(book_root()) + 1,
+                FEWEST_MUTANTS);
+    snprintf(folder, sizeof folder, "%.3800s/grader/tests/others/%.100s/%.100s", book_root(), ex->chapter, ex->name);
+    add_folder(c, owner, OTHER, folder);
 }
 
 static void need_file(struct checkup *c, const struct exercise *ex, const char *path) {
@@ -241,7 +251,7 @@ static void collect(struct checkup *c, unsigned owner) {
     if (!has_baseline) problem(c, ex, "its baseline '%s' is no step of the ladder", ex->baseline);
     book_free_list(steps);
     add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
-    add_mutants(c, owner);
+    add_mutants_and_others(c, owner);
     if (c->o->quick) return;
     add_practice(c, owner);
     add_diluted(c, owner);
@@ -450,6 +460,9 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, cli_reason(&s->result));
     else if (s->role == PRACTICE && !correct)
         problem(c, ex, "practice/%s is %s: %s", s->name, code, cli_reason(&s->result));
+    else if (s->role == OTHER && v != V_AC)
+        problem(c, ex, "others/%s is right and gets %s, %.1f points: %s", s->label, code, s->result.score,
+                cli_reason(&s->result));
     else if (s->role == ANSWER && v != V_AC)
         problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, cli_reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
