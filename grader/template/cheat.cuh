@@ -179,6 +179,7 @@ template <class T> struct cell {
     }
     __device__ T operator=(const cell &c) { return *this = (T)c; }
     __device__ T operator+=(T v) { return *this = (T)*this + v; }
+    __device__ T *operator&() { return &raw; } // for an atomic, which is on this path already
 };
 
 } // namespace cheat
