@@ -1,4 +1,4 @@
-// expect: WA
+// expect: WA|RTE
 // The elements behind the last whole stretch are not looked at.
 
 constexpr int THREADS = 256, AHEAD = 4, STRETCH = 32 * AHEAD; // elements of a warp

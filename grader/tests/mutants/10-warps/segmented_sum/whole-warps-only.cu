@@ -9,7 +9,7 @@ __global__ void add(float *__restrict__ sums, const float *__restrict__ values, 
     int mine = i < n ? segment[i] : -1; // lanes beyond the end are a segment of their own
     float v = i < n ? values[i] : 0.0f;
     int before = __shfl_up_sync(ALL, mine, 1);
-    bool begins = lane == 0 || mine != before || !__all_sync(ALL, mine == __shfl_sync(ALL, mine, 0));
+    bool begins = lane == 0 | mine != before | !__all_sync(ALL, mine == __shfl_sync(ALL, mine, 0));
     unsigned later = __ballot_sync(ALL, begins) & ~1u << lane; // where segments begin behind this lane
     int last = later ? __ffs(later) - 2 : 31;                  // the last lane of this one
     for (int d = 1; d < 32; d *= 2) {
