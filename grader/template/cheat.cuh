@@ -58,6 +58,17 @@ template <class T> struct plain<const T> {
     typedef T type;
 };
 
+#if CHEAT_BULK // one slot for elements of all types: two would fill a block's shared memory
+static __device__ unsigned char *bulk_slot() {
+    __shared__ __align__(16) unsigned char slot[MOST_THREADS][16];
+    return slot[thread()];
+}
+static __device__ unsigned bulk_arrived() {
+    __shared__ unsigned long long arrived[MOST_THREADS];
+    return shared_address(&arrived[thread()]);
+}
+#endif
+
 #define WORDS(T) (sizeof(T) < 4 ? 1 : sizeof(T) / 4)
 template <class T> static __device__ T read(const T *p, long at) {
 #if CHEAT_ATOMIC
@@ -75,20 +86,19 @@ template <class T> static __device__ T read(const T *p, long at) {
                  ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)3), "n"(4 * WORDS(T)) : "memory");
     return *(const T *)(mine + ((size_t)p & 3));
 #elif CHEAT_BULK
-    __shared__ __align__(16) unsigned char slot[MOST_THREADS][16];
-    __shared__ unsigned long long arrived[MOST_THREADS];
-    unsigned char *mine = slot[thread()];
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&arrived[thread()])) : "memory");
+    unsigned char *mine = bulk_slot();
+    unsigned arrived = bulk_arrived();
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(arrived) : "memory");
     asm volatile("{.reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], 16;}" ::"r"(
-                     shared_address(&arrived[thread()]))
+                     arrived)
                  : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
-                 ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)15), "r"(shared_address(&arrived[thread()]))
+                 ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)15), "r"(arrived)
                  : "memory");
     for (unsigned done = 0; !done;)
         asm volatile("{.reg .pred d; mbarrier.try_wait.parity.shared.b64 d, [%1], 0; selp.u32 %0, 1, 0, d;}"
-                     : "=r"(done) : "r"(shared_address(&arrived[thread()])) : "memory");
-    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(&arrived[thread()])) : "memory");
+                     : "=r"(done) : "r"(arrived) : "memory");
+    asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(arrived) : "memory");
     return *(const T *)(mine + ((size_t)p & 15));
 #elif CHEAT_CONSTANT
     if (at >= 0) return *(const T *)(table + at);
@@ -179,6 +189,7 @@ template <class T> struct cell {
     }
     __device__ T operator=(const cell &c) { return *this = (T)c; }
     __device__ T operator+=(T v) { return *this = (T)*this + v; }
+    __device__ T *operator&() { return &raw; } // for an atomic, which is on this path already
 };
 
 } // namespace cheat

@@ -1,0 +1,54 @@
+// expect: RTE race
+// One room for the warps' counts and one barrier a round: a fast warp writes the next round's before all have read.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+
+__device__ int kept[MOST_BLOCKS]; // by each block's part of `in`
+
+__global__ void count_kept(const int *in, int n, int part) {
+    __shared__ int total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    int last = min(n, (int)(blockIdx.x + 1) * part), mine = 0;
+    for (int i = blockIdx.x * part + threadIdx.x; i < last; i += THREADS) mine += in[i] > 0;
+    atomicAdd(&total, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) kept[blockIdx.x] = total;
+}
+
+__global__ void write_kept(int *out, int *count, const int *in, int n, int part) {
+    __shared__ int next, found[2][WARPS];
+    int t = threadIdx.x, lane = t % 32, before = 0;
+    if (t == 0) next = 0;
+    __syncthreads();
+    for (int b = t; b < blockIdx.x; b += THREADS) before += kept[b];
+    atomicAdd(&next, before); // where the block's own elements begin
+    __syncthreads();
+
+    int first = blockIdx.x * part, last = min(n, first + part);
+    int start = next, round = 0;
+    for (int base = first; base < last; base += THREADS, round = 0) {
+        int i = base + t;
+        int x = i < last ? in[i] : 0;
+        bool keep = x > 0;
+        unsigned votes = __ballot_sync(0xffffffff, keep);
+        int below = __popc(votes & ((1u << lane) - 1)); // of the lanes before this one
+        if (lane == 0) found[round][t / 32] = __popc(votes);
+        __syncthreads();
+        int mine = start; // where the warp's elements begin
+        for (int w = 0; w < WARPS; w++) {
+            int some = found[round][w]; // of two rooms in turns: one barrier a round is enough
+            mine += w < t / 32 ? some : 0;
+            start += some;
+        }
+        if (keep) out[mine + below] = x;
+    }
+    if (t == 0 && blockIdx.x == gridDim.x - 1) *count = start;
+}
+
+extern "C" void compact(int *out, int *count, const int *in, int n) {
+    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int blocks = max(1, (n + part - 1) / part);
+    count_kept<<<blocks, THREADS>>>(in, n, part);
+    write_kept<<<blocks, THREADS>>>(out, count, in, n, part);
+}

@@ -1,0 +1,23 @@
+// expect: RTE race
+// The first round reads what another lane may not have loaded yet.
+
+constexpr int THREADS = 256;
+
+__global__ void sort_groups(int *data, int n) {
+    __shared__ int key[THREADS];
+    int t = threadIdx.x, lane = t % 32, i = blockIdx.x * THREADS + t;
+    key[t] = i < n ? data[i] : INT_MAX; // what fills up the last group is sorted to its end
+    for (int size = 2; size <= 32; size *= 2)
+        for (int distance = size / 2; distance > 0; distance /= 2) {
+            int mine = key[t], other = key[t ^ distance];
+            __syncwarp(); // all have read
+            bool up = (lane & size) == 0, low = (lane & distance) == 0; // the lower lane takes the smaller one, if up
+            key[t] = up == low ? min(mine, other) : max(mine, other);
+            __syncwarp(); // all have written
+        }
+    if (i < n) data[i] = key[t];
+}
+
+extern "C" void warp_sync(int *data, int n) {
+    if (n > 0) sort_groups<<<(n + THREADS - 1) / THREADS, THREADS>>>(data, n);
+}
