@@ -1,7 +1,6 @@
 /* faults.c — for LD_PRELOAD: the FAULT_AT-th call that writes to, syncs or cuts a store (a file whose name contains ".db") fails
  * with FAULT_ERRNO, and all after it where FAULT_STAYS is set; with FAULT_KILL the process is killed there instead, after half of
  * a write was done. The FAULT_MALLOC-th allocation of SQLite fails likewise. Calls are counted in the process that opened the store. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
