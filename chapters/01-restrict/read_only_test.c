@@ -50,8 +50,10 @@ static double numbers(void) { return count(&ex_current()->technique_case); }
 /* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the skeleton's
  * grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the first store 8. */
 START_TEST(loads_are_not_repeated) {
-    ex_at_most_per("thread_reads", numbers(), "number", 2.75,
-                   "re and im are needed once a number, the rotation once for all the numbers of a thread");
+    ex_at_most_per(
+        "thread_reads", numbers(), "number", 2.75,
+        "re and im are needed once a number, the rotation once for all the numbers of a thread (__ldg() alone "
+        "depends on the compiler: nvcc 13.0 carries out each one, 13.5 merges them)");
 }
 END_TEST
 

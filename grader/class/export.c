@@ -37,6 +37,17 @@ static void number(FILE *f, sqlite3_stmt *q, int column, const char *format) {
 /* What stands where a verdict would: "-" and the reason, as for a result that there is none of. */
 static const char *code(sqlite3_stmt *q) { return is_null(q, EXPORT_verdict) ? "-" : store_text(q, EXPORT_verdict); }
 
+/* UTF-8: bytes that go on with a letter have 10 on top. */
+void export_column(FILE *f, const char *s, unsigned width, bool cut) {
+    unsigned n = 0;
+    for (; *s; s++) {
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+        if (cut && n > width) break;
+        fputc(*s, f);
+    }
+    fprintf(f, "%*s", n < width ? (int)(width - n) + 1 : 1, "");
+}
+
 bool export_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-24s %-32s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
     sqlite3_stmt *q = export_rows(s, e);
@@ -44,9 +55,10 @@ bool export_text(struct store *s, FILE *f, struct err *e) {
         char score[32] = "-";
         if (!is_null(q, EXPORT_score)) snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
         bool taken = !is_null(q, EXPORT_verdict);
-        fprintf(f, "%-24.24s %-32s %-8s %6s  %s%s%.80s\n", store_text(q, EXPORT_student),
-                store_text(q, EXPORT_exercise), code(q), score, taken ? "" : store_text(q, EXPORT_state),
-                taken || !*store_text(q, EXPORT_reason) ? "" : ": ", store_text(q, EXPORT_reason));
+        export_column(f, store_text(q, EXPORT_student), 24, true);
+        fprintf(f, "%-32s %-8s %6s  %s%s%.80s\n", store_text(q, EXPORT_exercise), code(q), score,
+                taken ? "" : store_text(q, EXPORT_state), taken || !*store_text(q, EXPORT_reason) ? "" : ": ",
+                store_text(q, EXPORT_reason));
     }
     q = store_ask(
         s, e, "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook WHERE grader IS NOT NULL",

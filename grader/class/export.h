@@ -44,3 +44,5 @@ enum export_column {
 sqlite3_stmt *export_rows(struct store *s, struct err *e);
 /* A cell of CSV: quoted, and none begins as a formula does. */
 void export_cell(FILE *f, const char *s);
+/* A column of text for people, that many letters wide, and a blank; a longer one is cut where `cut`. */
+void export_column(FILE *f, const char *s, unsigned width, bool cut);

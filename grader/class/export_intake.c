@@ -21,22 +21,24 @@ static void totals(struct store *s, FILE *f, struct err *e) {
                   " (SELECT count(*) FROM student WHERE rostered AND entries = 0)",
                   "");
     if (store_next(s, &q, e))
-        fprintf(f,
-                "%lld students, %lld of them handed in: %lld files taken; %lld entries to be looked at, %lld students "
-                "missing by"
-                " the roster\n",
-                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2),
-                sqlite3_column_int64(q, 3), sqlite3_column_int64(q, 4));
+        fprintf(
+            f,
+            "students: %lld, of whom %lld handed in and %lld are missing by the roster; files taken: %lld; entries to "
+            "be looked at: %lld\n",
+            sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 4),
+            sqlite3_column_int64(q, 2), sqlite3_column_int64(q, 3));
     store_end(&q);
 }
 
 bool export_intake_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-20s %-9s %-24s %-28s %s\n", "student", "state", "exercise", "file", "why");
     sqlite3_stmt *q = found(s, e);
-    while (store_next(s, &q, e))
-        fprintf(f, "%-20s %-9s %-24s %-28s %s\n", *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)",
-                store_text(q, STATE), store_text(q, EXERCISE),
-                *store_text(q, FILE_NAME) ? store_text(q, FILE_NAME) : store_text(q, ENTRY), store_text(q, WHY));
+    while (store_next(s, &q, e)) {
+        export_column(f, *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)", 20, false);
+        fprintf(f, "%-9s %-24s ", store_text(q, STATE), store_text(q, EXERCISE));
+        export_column(f, store_text(q, *store_text(q, FILE_NAME) ? FILE_NAME : ENTRY), 28, false);
+        fprintf(f, "%s\n", store_text(q, WHY));
+    }
     totals(s, f, e);
     return !e->text[0];
 }

@@ -235,7 +235,8 @@ static void died(struct result *r, const struct exercise *ex) {
 /* One line: the first thing that is wrong. */
 static void first_reason(const struct result *r, struct buf *out) {
     const char *why = r->message ? r->message : "";
-    for (unsigned i = r->ntechnique; i-- > 0;)
+    if (r->untouched) why = "not started: this is the file as it came";
+    for (unsigned i = r->untouched ? 0 : r->ntechnique; i-- > 0;)
         if (!r->technique[i].passed) why = r->technique[i].name;
     for (unsigned i = r->ncases; i-- > 0;)
         if (r->cases[i].verdict != V_AC) why = r->cases[i].name;

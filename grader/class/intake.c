@@ -280,6 +280,7 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
     if (!j) return false;
     jail_wait(j, 20, result);
     if (result->end == JAIL_BROKEN) return err_set(e, ERR_SYSTEM, "%s", result->why);
+    if (result->end == JAIL_STARVED) return err_set(e, ERR_SYSTEM, "the machine ran out of memory while it was read");
     return (result->end == JAIL_EXITED && result->code == 0) ||
            err_set(e, ERR_INPUT, "reading it took more time or memory than is given, or crashed");
 }

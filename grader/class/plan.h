@@ -40,7 +40,7 @@ struct plan_student {
     char *id;   /* unique, escaped */
     char *name; /* of the roster, or "" */
     char *key;  /* how the entries name the student; NULL = no entry */
-    char *time; /* when it was handed in, as the roster or Gradescope says; NULL = they do not */
+    char *time; /* when it was handed in, as the roster, Gradescope or git says; NULL = they do not */
     bool rostered;
     unsigned first; /* of the entries that name the student, for messages */
 };
@@ -65,6 +65,8 @@ struct plan_options {
 };
 /* False: a folder can't be read, or two entries or two people are the same student. */
 bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o, struct err *e);
+/* Gives a time to students who have none and whose folder is a git repository: that of the last commit. How many these are. */
+unsigned plan_git_times(struct plan *p);
 void plan_free(struct plan *p);
 
 /* Who handed in what, of a Gradescope export: calls `each` with the folder's name, three names of a person, "" = none, and the time,

@@ -52,12 +52,24 @@ const struct exercise **cli_class_list(const struct options *o, struct err *e) {
     return cli_chosen(&all, e);
 }
 
+/* A commit's date is what the clock of its author's machine said, or the author. */
+static void take_git_times(struct plan *p) {
+    unsigned n = plan_git_times(p);
+    if (n)
+        fprintf(stderr,
+                "grader: warning: of %u student%s git says when they handed in: a commit's date is what the student's "
+                "own clock said (a column submitted_at of the roster stands before it)\n",
+                n, n == 1 ? "" : "s");
+}
+
 bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list, unsigned *seen,
                       struct err *e) {
     struct plan p;
     struct plan_options po = {.layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
     if (o->terms && !assignment_store(o->terms, s, e)) return false;
-    bool ok = plan_make(&p, o->names, o->nnames, &po, e) && class_intake(s, &p, list, e);
+    bool ok = plan_make(&p, o->names, o->nnames, &po, e);
+    if (ok && o->terms && o->terms->timed) take_git_times(&p);
+    ok = ok && class_intake(s, &p, list, e);
     *seen = p.nentries;
     plan_free(&p);
     return ok;

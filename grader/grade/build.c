@@ -149,8 +149,8 @@ static const char *end_reason(const struct jail_result *r) {
  * parts in words, the shell between them by the status. */
 bool build_was_killed(const struct jail_result *r) {
     bool failed = r->end == JAIL_EXITED && r->code != 0;
-    return (r->end == JAIL_SIGNALLED && r->signal == SIGKILL) || (failed && r->code == 128 + SIGKILL) ||
-           (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
+    return r->end == JAIL_STARVED || (r->end == JAIL_SIGNALLED && r->signal == SIGKILL) ||
+           (failed && r->code == 128 + SIGKILL) || (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
 }
 
 static void take_result(struct jail_result *r, struct build *out) {

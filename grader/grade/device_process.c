@@ -152,7 +152,7 @@ static enum device_end ended(struct device_process *d, enum device_end because) 
     if (because == DEVICE_CRASHED && was_jailed) {
         if (r.end == JAIL_VIOLATION) because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
         else if (r.end == JAIL_MEMORY) because = fate(d, DEVICE_MEMORY, NULL);
-        else if (r.end == JAIL_SIGNALLED && r.signal == SIGKILL)
+        else if (r.end == JAIL_STARVED || (r.end == JAIL_SIGNALLED && r.signal == SIGKILL))
             because = fate(d, DEVICE_REFUSED, "the machine killed it: it has too little memory");
         else if (r.end == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
         else if (r.end == JAIL_BROKEN) because = fate(d, DEVICE_REFUSED, r.why);

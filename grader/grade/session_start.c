@@ -43,6 +43,10 @@ enum verdict session_tell_end(struct case_run *out, const struct jail_result *r)
         return session_tell(out, V_SEC,
                             "the host code made a system call that an entry has no use for; the jail stopped it");
     case JAIL_MEMORY: return session_tell(out, V_MLE, "the host code used more memory than its processes together may");
+    case JAIL_STARVED:
+        return session_tell(out, V_IE,
+                            "the machine killed the host process: it, or the container that this runs in, has too "
+                            "little memory; grade again with fewer --jobs");
     case JAIL_TIMEOUT: return session_tell(out, V_TLE, "the host code did not return within its time limit");
     case JAIL_OUTPUT: return session_tell(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED:

@@ -39,6 +39,7 @@ struct jail {
     int life;
     uint64_t file_bytes;
     struct jail_cgroup groups;
+    long long kills; /* for want of memory, in the whole machine, when it started */
 };
 
 static enum jail_tier tier = JAIL_NAMESPACES;
@@ -335,6 +336,7 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
     *j = (struct jail){
         .pid = -1, .pidfd = -1, .output = -1, .report = -1, .life = -1, .file_bytes = job->limits.file_bytes};
+    j->kills = jail_cgroup_machine_kills();
     struct jail_plan p = {.job = job, .null = -1};
     for (unsigned i = 0; i < JAIL_TAKES; i++) j->take[i] = -1;
     if (groups && tier != JAIL_NONE) jail_cgroup_open(&j->groups, &job->limits);
@@ -378,9 +380,26 @@ static void broken(struct jail_result *r, const char *stage, int error) {
     snprintf(r->why, sizeof r->why, "jail: %s: %s", stage, strerror(error));
 }
 
+/* Who sent SIGKILL, where neither the grader did nor a group says more: the kernel counts those that it sends for want of memory. What it
+ * does not say is no submission's fault. */
+static bool starved(const struct jail *j) {
+    long long now = jail_cgroup_machine_kills();
+    return now < 0 || now > j->kills;
+}
+
+/* A group's limit also is the end of a program one of whose children was killed, and of a jail whose first process was. */
+static void explain_kill(struct jail *j, struct jail_result *r, bool first) {
+    enum jail_cgroup_end end = jail_cgroup_close(&j->groups);
+    bool killed = r->end == JAIL_SIGNALLED && r->signal == SIGKILL;
+    bool failed = r->end == JAIL_SIGNALLED || (r->end == JAIL_EXITED && r->code) || first;
+    if (end == JAIL_CGROUP_FULL && failed) r->end = JAIL_MEMORY;
+    else if (killed && (end == JAIL_CGROUP_STARVED || starved(j))) r->end = JAIL_STARVED;
+}
+
 static void collect(struct jail *j, struct jail_result *r, bool late) {
     struct jail_report report;
-    if (read(j->report, &report, sizeof report) == sizeof report) {
+    bool told = read(j->report, &report, sizeof report) == sizeof report;
+    if (told) {
         if (report.stage) broken(r, report.stage, report.error);
         else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL) r->end = JAIL_TIMEOUT;
         else classify(r, report.status);
@@ -392,7 +411,7 @@ static void collect(struct jail *j, struct jail_result *r, bool late) {
     } else if (late) r->end = JAIL_TIMEOUT;
     else broken(r, "its first process was killed", EINTR);
     append(j->output, 0, 1 << 20, &r->output);
-    if (jail_cgroup_close(&j->groups) && r->end == JAIL_SIGNALLED) r->end = JAIL_MEMORY;
+    explain_kill(j, r, !told && !late);
 }
 
 void jail_wait(struct jail *j, double seconds, struct jail_result *r) {

@@ -72,7 +72,8 @@ enum jail_end {
     JAIL_SIGNALLED, /* signal */
     JAIL_TIMEOUT,   /* wall clock or CPU time */
     JAIL_OUTPUT,    /* printed or wrote more than file_bytes */
-    JAIL_MEMORY,    /* ended because its control group ran out of memory */
+    JAIL_MEMORY,    /* ended because its control group reached its limit of memory */
+    JAIL_STARVED,   /* ended because the machine, or a container around the grader, ran out of memory */
     JAIL_VIOLATION, /* a forbidden system call */
     JAIL_BROKEN,    /* our own fault; `why` says what */
 };

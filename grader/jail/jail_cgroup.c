@@ -96,26 +96,44 @@ bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid) {
     return ok;
 }
 
-/* Both versions have a line "oom_kill N". */
-static bool ran_out(const char *folder) {
-    char path[256], line[128];
-    unsigned long kills = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, is_version_2() ? "memory.events" : "memory.oom_control");
+/* The number behind a word at the start of a line; without a word, the first number. -1 = there is none. */
+static long long number_in(const char *path, const char *word) {
+    char line[256];
+    long long n = -1;
+    size_t length = strlen(word);
     FILE *f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "oom_kill %lu", &kills) == 1) break;
+    while (f && n < 0 && fgets(line, sizeof line, f))
+        if (!length) n = strtoll(line, NULL, 10);
+        else if (!strncmp(line, word, length) && line[length] == ' ') n = strtoll(line + length, NULL, 10);
     if (f) fclose(f);
-    return kills > 0;
+    return n;
 }
 
-bool jail_cgroup_close(struct jail_cgroup *c) {
-    bool out = false;
+static long long number_of(const char *folder, const char *name, const char *word) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return number_in(path, word);
+}
+
+long long jail_cgroup_machine_kills(void) { return number_in("/proc/vmstat", "oom_kill"); }
+
+/* "oom_kill" counts kills for whatever want of memory. Whether the limit was this group's: version 2 has a line "oom" for that, version 1 a
+ * file that counts how often the limit held something back. */
+static enum jail_cgroup_end end_of(const char *folder) {
+    bool new = is_version_2();
+    if (number_of(folder, new ? "memory.events" : "memory.oom_control", "oom_kill") <= 0) return JAIL_CGROUP_QUIET;
+    long long held = new ? number_of(folder, "memory.events", "oom") : number_of(folder, "memory.failcnt", "");
+    return held > 0 ? JAIL_CGROUP_FULL : JAIL_CGROUP_STARVED;
+}
+
+enum jail_cgroup_end jail_cgroup_close(struct jail_cgroup *c) {
+    enum jail_cgroup_end end = JAIL_CGROUP_QUIET;
     for (unsigned i = 0; i < c->n; i++) {
-        out |= ran_out(c->paths[i]);
+        if (end == JAIL_CGROUP_QUIET) end = end_of(c->paths[i]);
         for (unsigned k = 0; k < 200 && rmdir(c->paths[i]) < 0 && errno == EBUSY; k++) usleep(500);
     }
     c->n = 0;
-    return out;
+    return end;
 }
 
 static void sweep(const char *base) {

@@ -11,7 +11,14 @@ struct jail_cgroup {
 };
 void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l);
 bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid);
-/* Removes the groups, whose processes must be dead. True if memory ran out in them. */
-bool jail_cgroup_close(struct jail_cgroup *c);
+enum jail_cgroup_end {
+    JAIL_CGROUP_QUIET,
+    JAIL_CGROUP_FULL,   /* a process was killed because the groups' own limit was reached */
+    JAIL_CGROUP_STARVED /* one was killed, and the limit was not reached: memory ran out further up, or in the machine */
+};
+/* Removes the groups, whose processes must be dead. */
+enum jail_cgroup_end jail_cgroup_close(struct jail_cgroup *c);
+/* Processes that the kernel has killed for want of memory since it started, in any group; -1 = it does not say. */
+long long jail_cgroup_machine_kills(void);
 /* True if groups can be made; also removes those of graders that were killed. */
 bool jail_cgroup_usable(void);

@@ -133,6 +133,12 @@ static void limit(int which, uint64_t value, bool on) {
     if (on && setrlimit((__rlimit_resource_t)which, &r) < 0) fail("setrlimit");
 }
 
+/* The kernel sends SIGXCPU at the soft limit, unless the hard one is reached too: then SIGKILL, which says nothing. */
+static void limit_time(double seconds) {
+    struct rlimit r = {(rlim_t)(seconds + 0.999), (rlim_t)(seconds + 0.999) + 1};
+    if (seconds > 0 && setrlimit(RLIMIT_CPU, &r) < 0) fail("setrlimit");
+}
+
 /* A sanitised build of our own reader has terabytes of shadow; what is executed in the jail never is sanitised. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHADOWS = 1 };
@@ -144,7 +150,7 @@ static void set_limits(const struct jail_job *job) {
     const struct jail_limits *l = &job->limits;
     bool namespaces = !plan->folder;
     limit(RLIMIT_CORE, 0, true);
-    limit(RLIMIT_CPU, (uint64_t)(l->cpu_seconds + 0.999), l->cpu_seconds > 0);
+    limit_time(l->cpu_seconds);
     limit(RLIMIT_DATA, l->memory_bytes, l->memory_bytes && job->kind < JAIL_DEVICE && !(SHADOWS && job->inside));
     limit(RLIMIT_AS, l->address_bytes, l->address_bytes);
     limit(RLIMIT_FSIZE, l->file_bytes, l->file_bytes);

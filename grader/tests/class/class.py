@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""class.py BUILD [--students N] [--kills K] [--faults F]: a synthetic class, messy as classes are, graded in peace, then with the
-grader killed K times at random moments and run again, then with every F-th write of the store failing: each time every mark is
-the one of the run in peace, and no submission was graded twice after its result was committed. `make check-class` runs it.
+"""class.py BUILD [--students N] [--kills K] [--faults F] [--allocations A] [--compiled C]: a synthetic class, messy as classes are,
+graded in peace, then with the grader killed K times at random moments and run again, then with every F-th write of the store and
+every A-th allocation of SQLite failing: each time every mark is the one of the run in peace, and no submission was graded twice
+after its result was committed. `make check-class` runs it. With --compiled, what grading C different answers takes beside what nvcc
+and ptxas alone take for them.
 
 Most submissions are a line that does not compile, each another one, so that nvcc takes a fraction of a second; answers and
 skeletons of one exercise, which are in the build cache after the first, are among them."""
-import argparse, csv, os, random, shutil, signal, sqlite3, subprocess, sys, time, zipfile, io, tarfile
+import argparse, concurrent.futures, csv, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time, zipfile, io, tarfile
 
 EXERCISE = "02-coalescing/transpose"
 
@@ -25,16 +27,21 @@ def make(folder, n, root, quick=False, distinct=0):
         source = {"AC": answer, "PART": skeleton}.get(kind, f"#error {i % distinct if distinct else i}\n")
         name, how = rng.choice(names), rng.randrange(4)
         if kind == "unclear":
-            broken = rng.randrange(3)
+            broken = rng.randrange(5)
             if broken == 0:
                 open(f"{folder}/{who}.zip", "wb").write(b"PK\x03\x04 broken")
             elif broken == 1:
                 os.makedirs(f"{folder}/{who}")
                 for name in ("draft.cu", "final_version.cu"):  # one alone would be taken, whatever its name
                     open(f"{folder}/{who}/{name}", "w").write(source)
-            else:
+            elif broken == 2:
                 os.makedirs(f"{folder}/{who}")
                 os.symlink("/etc/hostname", f"{folder}/{who}/transpose.cu")
+            elif broken == 3:
+                os.makedirs(f"{folder}/{who}")
+                open(f"{folder}/{who}/transpose.cu", "w").write("// " + "x" * (1 << 20))
+            else:
+                os.symlink("/etc", f"{folder}/{who}")
         elif how == 0:
             with zipfile.ZipFile(f"{folder}/{who}.ZIP", "w") as z:
                 z.writestr(f"Jörg/{name}", source)
@@ -49,20 +56,49 @@ def make(folder, n, root, quick=False, distinct=0):
     return expected
 
 
+def command_of(o, store, output):
+    return [f"{o.build}/grader", "batch", o.folder, "--roster", o.roster, "--exercise", "transpose", "--seed", "class", "--store", store,
+            "--format", "csv", "--output", output]
+
+
 def batch(o, store, output, env=None, wait=True):
-    command = [f"{o.build}/grader", "batch", o.folder, "--roster", o.roster, "--exercise", "transpose", "--seed", "class", "--store", store,
-               "--format", "csv", "--output", output]
-    p = subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
+    command = command_of(o, store, output)
     if not wait:
-        return p
-    said = p.communicate()[1].decode()
-    return p.returncode, said
+        return subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
+    return watched(command, env)[:2]
+
+
+def watched(command, env=None):
+    """(status, what it said, processor seconds of it and all that it waited for, the most MiB and descriptors of its own process)."""
+    most = {"VmHWM": 0, "fds": 0}
+
+    def look(pid):
+        while True:
+            try:
+                kib = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{pid}/status").read())
+                most["VmHWM"] = max(most["VmHWM"], int(kib[1]) if kib else 0)
+                most["fds"] = max(most["fds"], len(os.listdir(f"/proc/{pid}/fd")))
+            except OSError:
+                return
+            time.sleep(0.05)
+
+    with tempfile.TemporaryFile() as said:
+        p = subprocess.Popen(command, stderr=said, stdout=said, env={**os.environ, **(env or {})})
+        threading.Thread(target=look, args=(p.pid,), daemon=True).start()
+        _, status, used = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return p.returncode, said.read().decode(), used.ru_utime + used.ru_stime, most["VmHWM"] >> 10, most["fds"]
 
 
 def marks(path):
     with open(path, newline="") as f:
         return {r["student"]: (r["verdict"] if r["verdict"] != "-" else r["state"], r["score"], r["reason"], r["source_sha256"])
                 for r in csv.DictReader(f)}
+
+
+def say(text):
+    print(text, flush=True)
 
 
 def fail(text):
@@ -99,7 +135,7 @@ def keep(before, store, what):
 
 def peace(o, expected):
     began = time.time()
-    status, said = batch(o, f"{o.work}/peace.db", f"{o.work}/peace.csv")
+    status, said, cpu, mib, fds = watched(command_of(o, f"{o.work}/peace.db", f"{o.work}/peace.csv"))
     took = time.time() - began
     if status != 1:
         fail(f"in peace: status {status}: {said}")
@@ -111,20 +147,24 @@ def peace(o, expected):
     if set(got) != set(expected):
         fail(f"rows of nobody: {sorted(set(got) - set(expected))[:5]}")
     graded = len(results(f"{o.work}/peace.db"))
-    print(f"in peace: {len(got)} students, {graded} gradings, {took:.1f} s, store {os.path.getsize(o.work + '/peace.db') >> 10} KiB")
+    say(f"in peace: {len(got)} students, {graded} gradings, {took:.1f} s, {cpu:.1f} s of processors, "
+          f"store {os.path.getsize(o.work + '/peace.db') >> 10} KiB, the grader's own process {mib} MiB and {fds} descriptors at most")
     began = time.time()
     batch(o, f"{o.work}/peace.db", f"{o.work}/again.csv")
     same(got, marks(f"{o.work}/again.csv"), "a second run")
-    print(f"again, nothing to do: {time.time() - began:.1f} s")
+    say(f"again, nothing to do: {time.time() - began:.1f} s")
     return got, took, time.time() - began
 
 
 def kills(o, want, took, again):
-    hit, store, seen, rng = 0, f"{o.work}/killed.db", {}, random.Random(1)
+    """A third while the class is read in, the others while it is graded, some of these by runs that only go on with what was read."""
+    hit, store, seen, rng, reading = 0, f"{o.work}/killed.db", {}, random.Random(1), max(1, o.kills // 3)
     for i in range(o.kills):
-        p = batch(o, store, f"{o.work}/killed.csv", wait=False)
-        # Reading in comes first in each run: half of the kills come within it, half while something is graded.
-        time.sleep(rng.uniform(0.01, again) if i % 2 else rng.uniform(again, again + 3 * (took - again) / max(1, o.kills) + 0.3))
+        alone = i > reading and i % 4
+        p = subprocess.Popen([f"{o.build}/grader", "batch", "--store", store, "--format", "csv", "--output", f"{o.work}/killed.csv"],
+                             stderr=subprocess.PIPE) if alone else batch(o, store, f"{o.work}/killed.csv", wait=False)
+        while_grading = rng.uniform(0.05, 3 * (took - again) / max(1, o.kills - reading) + 0.3)
+        time.sleep(rng.uniform(0.01, again) if i < reading else while_grading + (0 if alone else again))
         hit += p.poll() is None
         p.send_signal(signal.SIGKILL)
         p.communicate()
@@ -132,38 +172,100 @@ def kills(o, want, took, again):
     two = [batch(o, store, f"{o.work}/two{k}.csv", wait=False) for k in range(2)]  # and two at the same time
     for k, p in enumerate(two):
         p.communicate()
+        if p.returncode != 1:
+            fail(f"after {o.kills} kills, grader {k} of two at the same time: status {p.returncode}")
         same(want, marks(f"{o.work}/two{k}.csv"), f"after {o.kills} kills, grader {k} of two at the same time")
     keep(seen, store, "after the kills")
-    print(f"{o.kills} kills, {hit} of them before the end: {len(seen)} results were committed before the last one; none lost, none graded twice, all marks equal")
+    say(f"{o.kills} kills, {hit} of them before the end: {len(seen)} results were committed before the last one; none lost, none graded twice, all marks equal")
+
+
+def twice(o):
+    """A second entry of a student who is there: nothing is graded, and the message names both."""
+    who = next(n for n in sorted(os.listdir(o.folder)) if not n.lower().endswith((".zip", ".gz")))
+    with zipfile.ZipFile(f"{o.folder}/{who}.tar", "w") as z:
+        z.writestr("transpose.cu", "#error twice\n")
+    status, said = batch(o, f"{o.work}/twice.db", f"{o.work}/twice.csv")
+    os.unlink(f"{o.folder}/{who}.tar")
+    if status != 2 or f"same student '{who}'" not in said or len(results(f"{o.work}/twice.db")):
+        fail(f"two entries of {who}: status {status}, said: {said}")
+
+
+# ---- against nvcc alone ----
+
+def flags_of(root):
+    """nvcc's, as the grader has them."""
+    table = re.search(r"const flags\[\] = \{(.*?)\};", open(f"{root}/grader/grade/build.c").read(), re.S)[1]
+    return re.findall(r'"([^"]*)"', table)
+
+
+def nvcc_alone(o, files, flags):
+    """Builds each file as the grader does, as many at a time as there are cores: wall and processor seconds."""
+    def one(path):
+        with tempfile.TemporaryDirectory() as at:
+            shutil.copy(path, f"{at}/transpose.cu")
+            subprocess.run([f"{o.build}/cuda/bin/nvcc", *flags, "transpose.cu", f"{o.build}/lib/libwbcudart.a", "-o", "out.so"], cwd=at, check=True,
+                           env={"PATH": f"{o.build}/cuda/bin:/usr/bin", "TMPDIR": at})
+            subprocess.run([f"{o.build}/cuda/bin/ptxas", "-arch=sm_90", "-o", "out.cubin", "transpose.ptx"], cwd=at, check=True)
+    before, began = os.times(), time.time()
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(one, files))
+    after = os.times()
+    return time.time() - began, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def compiled(o, root):
+    """Answers that differ in a comment; the two take turns, so that what else the machine does falls on both."""
+    answer, flags, sums = open(f"{root}/solutions/{EXERCISE}.cu").read(), flags_of(root), [0, 0, 0, 0]
+    rounds = 4
+    for r in range(rounds):
+        o.folder, o.roster = f"{o.work}/compiled{r}", f"{o.work}/compiled{r}.csv"
+        files = []
+        for i in range(o.compiled // rounds):
+            os.makedirs(f"{o.folder}/c{i:03d}")
+            files.append(f"{o.folder}/c{i:03d}/transpose.cu")
+            open(files[-1], "w").write(f"// {r} {i} {time.time()}\n" + answer)
+        open(o.roster, "w").write("id\n" + "".join(f"c{i:03d}\n" for i in range(len(files))))
+        wall, cpu = nvcc_alone(o, files, flags)
+        began = time.time()
+        status, said, used, _, _ = watched(command_of(o, f"{o.work}/compiled{r}.db", f"{o.work}/compiled{r}.out"))
+        if status != 0:
+            fail(f"answers: status {status}: {said}")
+        for k, x in enumerate((wall, cpu, time.time() - began, used)):
+            sums[k] += x
+    n = o.compiled // rounds * rounds
+    say(f"{n} different answers: nvcc and ptxas alone {sums[0] / n:.2f} s each, {sums[1] / n:.2f} s of processors; the grader {sums[2] / n:.2f} s, "
+          f"{sums[3] / n:.2f} s: {sums[2] / sums[0]:.2f} times the time, {sums[3] / sums[1]:.2f} times the processors'")
+
+
+def fault(o, want, kind):
+    """One run with a fault, on a store that has two results already, and one without on what it left. True if it ended the first."""
+    store = f"{o.work}/fault.db"
+    for end in ("", "-wal", "-shm"):
+        if os.path.exists(store + end):
+            os.unlink(store + end)
+    shutil.copy(f"{o.work}/few.db", store)
+    before = results(store)
+    status, said = batch(o, store, f"{o.work}/fault.csv", {**kind, "LD_PRELOAD": f"{o.build}/tests/libfaults.so"})
+    keep(before, store, f"{kind}")
+    ended = status not in (0, 1)
+    if not ended:
+        same(want, marks(f"{o.work}/fault.csv"), f"{kind}, which did not end the run")
+    elif "FAULT_KILL" not in kind and (status != 3 or not said):
+        fail(f"{kind}: status {status}, said: {said}")
+    status, said = batch(o, store, f"{o.work}/fault.csv")
+    if status != 1:
+        fail(f"after {kind}: status {status}: {said}")
+    same(want, marks(f"{o.work}/fault.csv"), f"after {kind}")
+    return ended
 
 
 def faults(o, want):
-    tried, failed = 0, 0
-    library = f"{o.build}/tests/libfaults.so"
-    for kind in ({"FAULT_ERRNO": "28"}, {"FAULT_ERRNO": "28", "FAULT_STAYS": "1"}, {"FAULT_ERRNO": "5"}, {"FAULT_KILL": "1"}):
-        at = 1
-        while True:
-            store = f"{o.work}/fault.db"
-            for end in ("", "-wal", "-shm"):
-                if os.path.exists(store + end):
-                    os.unlink(store + end)
-            shutil.copy(f"{o.work}/few.db", store)
-            before = results(store)
-            status, said = batch(o, store, f"{o.work}/fault.csv", {**kind, "FAULT_AT": str(at), "LD_PRELOAD": library})
-            tried += 1
-            keep(before, store, f"{kind} at {at}")
-            if status not in (0, 1):
-                failed += 1
-                if "FAULT_KILL" not in kind and (status != 3 or not said):
-                    fail(f"{kind} at {at}: status {status}, said: {said}")
-            elif at >= o.last_write:
-                break
-            status, said = batch(o, store, f"{o.work}/fault.csv")
-            if status != 1:
-                fail(f"after {kind} at {at}: status {status}: {said}")
-            same(want, marks(f"{o.work}/fault.csv"), f"after {kind} at {at}")
-            at += o.faults
-    print(f"{tried} faults in writes, syncs and cuts of the store, {failed} ended the run: nothing lost, all marks equal afterwards")
+    for what, count, step, ways in (
+            ("writes, syncs and cuts of the store", o.last_write, o.faults,
+             [("FAULT_AT", w) for w in ({"FAULT_ERRNO": "28"}, {"FAULT_ERRNO": "28", "FAULT_STAYS": "1"}, {"FAULT_ERRNO": "5"}, {"FAULT_KILL": "1"})]),
+            ("allocations of SQLite", o.last_allocation, o.allocations, [("FAULT_MALLOC", w) for w in ({}, {"FAULT_STAYS": "1"})])):
+        tried = [fault(o, want, {**way, name: str(at)}) for name, way in ways for at in range(1, count + 1, step)]
+        say(f"{len(tried)} faults in {what}, {sum(tried)} ended the run: nothing lost, all marks equal afterwards")
 
 
 def main():
@@ -172,6 +274,8 @@ def main():
     p.add_argument("--students", type=int, default=300)
     p.add_argument("--kills", type=int, default=50)
     p.add_argument("--faults", type=int, default=7, help="every how many-th write fails")
+    p.add_argument("--allocations", type=int, default=97, help="every how many-th allocation of SQLite fails")
+    p.add_argument("--compiled", type=int, default=0, help="how many answers to measure beside nvcc alone")
     p.add_argument("--few", type=int, default=12, help="students of the class whose writes fail")
     p.add_argument("--distinct", type=int, default=0, help="of the lines that do not compile, so many different ones; 0 = all")
     o = p.parse_args()
@@ -183,7 +287,10 @@ def main():
     expected = make(o.folder, o.students, root, distinct=o.distinct)
     open(o.roster, "w").write("id\n" + "".join(f"{who}\n" for who in expected))
     want, took, again = peace(o, expected)
+    twice(o)
     kills(o, want, took, again)
+    if o.compiled:
+        compiled(o, root)
     o.folder, o.roster = f"{o.work}/few", f"{o.work}/few.csv"
     os.makedirs(o.folder)
     expected = make(o.folder, o.few, root, quick=True)
@@ -198,8 +305,8 @@ def main():
     env = {"LD_PRELOAD": f"{o.build}/tests/libfaults.so", "FAULT_AT": "1000000000", "FAULT_COUNT": f"{o.work}/writes"}
     shutil.copy(f"{o.work}/few.db", f"{o.work}/count.db")
     batch(o, f"{o.work}/count.db", f"{o.work}/count.csv", env)
-    o.last_write = int(open(f"{o.work}/writes").read())
-    print(f"a run of {o.few} students writes the store {o.last_write} times")
+    o.last_write, o.last_allocation = map(int, open(f"{o.work}/writes").read().split())
+    say(f"a run of {o.few} students writes the store {o.last_write} times, and SQLite allocates {o.last_allocation} times in it")
     faults(o, want)
 
 

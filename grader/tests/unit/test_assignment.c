@@ -168,6 +168,38 @@ START_TEST(cases_that_are_right_earn_credit) {
 }
 END_TEST
 
+/* Ann commits two days after the deadline, in a zone of her own; Bob likewise, but the roster knows better; Cid's .git is a file that points to
+ * Ann's, and Dan's is none. A program that a repository's configuration names is not started outside of the jail. */
+START_TEST(the_last_commit_says_when_a_repository_was_handed_in) {
+    begin();
+    write_text("r.csv", "id,submitted_at\nann,\nbob,2026-09-30T10:00:00Z\ncid,\ndan,\n");
+    write_text("hw.toml",
+               "deadline = 2026-10-01T23:59:00+02:00\nroster = \"r.csv\"\n[late]\npenalty = 10\nmost_days = 5\n"
+               "[[exercise]]\nname = \"transpose\"\n");
+    ck_assert_int_eq(
+        in_class("export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b "
+                 "GIT_COMMITTER_NAME=a "
+                 "GIT_COMMITTER_EMAIL=a@b GIT_COMMITTER_DATE='2026-10-03T08:00:00 +1000' && for w in ann bob; do mkdir "
+                 "c/$w && "
+                 "echo '#error x' >c/$w/transpose.cu && git -C c/$w init -q && git -C c/$w add . && git -C c/$w commit "
+                 "-qm x && "
+                 "git -C c/$w config log.showSignature true && git -C c/$w config gpg.program $PWD/evil; done; "
+                 "printf '#!/bin/sh\\ntouch %s/ran\\n' $PWD >evil && chmod +x evil && mkdir -p c/cid c/dan/.git && "
+                 "echo \"gitdir: $PWD/c/ann/.git\" >c/cid/.git && for w in cid dan; do echo '#error x' "
+                 ">c/$w/transpose.cu; done"),
+        0);
+    ck_assert_int_eq(in_class("grader intake c --assignment hw.toml --store g.db --output i.txt"), 0);
+    ck_assert_int_eq(in_class("grader intake c --assignment hw.toml --store g.db 2>&1 | grep 'of 1 student git says'"),
+                     0);
+    /* 2026-10-03 08:00 +10:00 is 22:00 UTC of the second, a day and a minute after the deadline: two days begun. */
+    ck_assert_int_eq(
+        in_class("[ \"$(sqlite3 g.db 'SELECT id, submitted_at, days_late FROM student JOIN late ON late.student = id "
+                 "ORDER BY 1' | tr '\\n' ' ')\" = 'ann|2026-10-02T22:00:00Z|2 bob|2026-09-30T10:00:00Z|0 cid||0 "
+                 "dan||0 ' ] && [ ! -e ran ]"),
+        0);
+}
+END_TEST
+
 /* eve: two days and a minute late, three days begun, none free: 70 % of 100. zoe: missing, 0. ann: in time to the second. */
 START_TEST(lateness_is_taken_off_in_the_total) {
     make_class();
@@ -247,6 +279,7 @@ UNIT_SUITE(assignment) {
     tcase_add_test(t, times_are_read_as_the_lms_write_them);
     tcase_add_test(t, hidden_cases_count_and_stay_hidden);
     tcase_add_test(t, cases_that_are_right_earn_credit);
+    tcase_add_test(t, the_last_commit_says_when_a_repository_was_handed_in);
     tcase_add_test(t, lateness_is_taken_off_in_the_total);
     tcase_add_test(t, gradescope_says_when);
     tcase_add_test(t, weights_and_drops_are_sums_in_sql);

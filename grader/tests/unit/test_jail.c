@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -230,6 +231,109 @@ START_TEST(memory_is_limited) {
 END_TEST
 #endif
 
+static int spin(void *data) {
+    (void)data;
+    for (volatile unsigned n = 0;; n++) {}
+    return 0;
+}
+START_TEST(processor_time_that_is_used_up_is_no_kill) {
+    struct jail_job j = base(JAIL_HOST);
+    j.inside = spin, j.limits.cpu_seconds = 1;
+    struct jail_result r = run(&j, 15);
+    ck_assert_int_eq(r.end, JAIL_TIMEOUT);
+    ck_assert_int_eq(r.signal, SIGXCPU);
+    jail_result_free(&r);
+}
+END_TEST
+
+static int kill_itself(void *data) {
+    (void)data;
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+START_TEST(a_program_that_kills_itself_is_no_victim_of_the_machine) {
+    struct jail_result r = inside(JAIL_COMPILER, kill_itself, NULL, 3);
+    ck_assert_int_eq(r.end, JAIL_SIGNALLED);
+    ck_assert_int_eq(r.signal, SIGKILL);
+    jail_result_free(&r);
+}
+END_TEST
+
+/* ---- memory that runs out, in groups that this user can make ---- */
+
+/* This process's group of memory, where it may make more below; "" elsewhere. */
+static void own_memory_group(char path[512]) {
+    char line[256], *at = NULL;
+    bool old = access("/sys/fs/cgroup/cgroup.controllers", F_OK) < 0;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    while (f && !at && fgets(line, sizeof line, f)) at = strstr(line, old ? ":memory:" : "0::");
+    if (f) fclose(f);
+    path[0] = 0;
+    if (!at) return;
+    at[strcspn(at, "\n")] = 0;
+    snprintf(path, 512, "/sys/fs/cgroup%s%s", old ? "/memory" : "", strrchr(at, ':') + 1);
+}
+
+static bool put(const char *folder, const char *name, long long n) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "we");
+    bool ok = f && fprintf(f, "%lld\n", n) > 0;
+    return f && fclose(f) == 0 && ok;
+}
+
+/* This process into a group of that many bytes below its own: what it starts lives in there, too. False: cannot be had here. Version 2 allows
+ * no processes beside groups with limits: there, only what needs no group of the jail's own can be tried. */
+static bool enter_small_group(long long bytes) {
+    char own[512], small[560];
+    own_memory_group(own);
+    snprintf(small, sizeof small, "%s/wbtest.%d", own, (int)getpid());
+    if (!*own || mkdir(small, 0755) < 0) return false;
+    bool ok = (put(small, "memory.limit_in_bytes", bytes) || put(small, "memory.max", bytes)) &&
+              put(small, "cgroup.procs", getpid());
+    if (!ok) rmdir(small);
+    return ok;
+}
+
+static void leave_small_group(void) {
+    char small[512], *end;
+    own_memory_group(small);
+    end = strrchr(small, '/');
+    *end = 0;
+    ck_assert(put(small, "cgroup.procs", getpid()));
+    *end = '/';
+    for (int i = 0; i < 400 && rmdir(small) < 0; i++) usleep(5000);
+}
+
+/* No rlimit holds a device process's memory: only groups do. */
+static struct jail_result eat(uint64_t limit) {
+    struct jail_job j = base(JAIL_DEVICE);
+    j.inside = eat_memory, j.limits.memory_bytes = limit;
+    return run(&j, 10);
+}
+
+START_TEST(a_group_that_is_full_is_the_programs_fault) {
+    struct err e = {0};
+    ck_assert_msg(jail_probe(&e), "%s", e.text); /* which finds out whether groups can be made */
+    if (!strstr(jail_tier(), "cgroup")) return;
+    struct jail_result r = eat(64 << 20);
+    ck_assert_int_eq(r.end, JAIL_MEMORY);
+    jail_result_free(&r);
+}
+END_TEST
+
+START_TEST(a_machine_without_memory_is_nobodys_fault) {
+    if (!enter_small_group(96 << 20)) return;
+    for (int groups = 0; groups < 2; groups++) {
+        jail_use_groups(groups);
+        struct jail_result r = eat(8ull << 30); /* far from its own limit, if it has one */
+        ck_assert_int_eq(r.end, JAIL_STARVED);
+        jail_result_free(&r);
+    }
+    leave_small_group();
+}
+END_TEST
+
 START_TEST(violations) {
     static int (*const attempts[])(void *) = {open_socket, trace, make_namespace};
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
@@ -297,6 +401,10 @@ static TCase *all_tests(const char *name, void (*setup)(void)) {
 #ifndef __SANITIZE_ADDRESS__
     tcase_add_test(t, memory_is_limited);
 #endif
+    tcase_add_test(t, processor_time_that_is_used_up_is_no_kill);
+    tcase_add_test(t, a_program_that_kills_itself_is_no_victim_of_the_machine);
+    tcase_add_test(t, a_group_that_is_full_is_the_programs_fault);
+    tcase_add_test(t, a_machine_without_memory_is_nobodys_fault);
     tcase_add_test(t, violations);
     tcase_add_test(t, only_given_descriptors);
     tcase_add_test(t, missing_program_is_our_fault);

@@ -13,7 +13,7 @@ static bool killed(enum jail_end end, int code, int signal, const char *said) {
 }
 
 START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
-    ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, ""));
+    ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, "") && killed(JAIL_STARVED, 0, SIGKILL, ""));
     ck_assert(killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
     ck_assert(killed(JAIL_EXITED, 255, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
     ck_assert(!killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));

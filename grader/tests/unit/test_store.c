@@ -39,6 +39,34 @@ START_TEST(only_the_roster_gives_a_zero) {
 }
 END_TEST
 
+/* Columns are letters wide, not bytes, and a name that is cut is cut between letters. */
+START_TEST(the_table_lines_up_whatever_a_name_is_written_in) {
+    make_class();
+    ck_assert_int_eq(
+        in_class(
+            "mkdir c/J\xc3\xb6rg c/%s && for w in c/J\xc3\xb6rg c/\xc3\xa9*; do cp c/bob/transpose.cu $w; done",
+            "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+            "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"),
+        0);
+    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s --output t", "a.db"), 1);
+    ck_assert_int_eq(in_class("[ $(LC_ALL=C.UTF-8 grep -c '^.\\{24\\} 02-coalescing/transpose  ' t) = 6 ]", ""), 0);
+    ck_assert_int_eq(
+        in_class("grader intake c --roster r.csv --output t; "
+                 "LC_ALL=C.UTF-8 grep -q '^J\xc3\xb6rg.\\{17\\}taken     02-coalescing/transpose  transpose.cu  ' t",
+                 ""),
+        0);
+}
+END_TEST
+
+START_TEST(the_file_as_it_came_is_called_not_started) {
+    make_class();
+    ck_assert_int_eq(shell("git show HEAD:chapters/02-coalescing/transpose.cu >%s/c/bob/transpose.cu", at), 0);
+    ck_assert_int_eq(in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
+    ck_assert_int_eq(
+        in_class("grep '^\"bob\"' e | grep -q 'PART,0.0,.*\"not started: this is the file as it came\"'", ""), 0);
+}
+END_TEST
+
 START_TEST(a_second_run_grades_what_changed) {
     make_class();
     ck_assert_int_eq(in_class("sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' >before", "a.db"), 0);
@@ -169,6 +197,8 @@ UNIT_SUITE(store) {
     Suite *s = suite_create("store");
     TCase *t = tcase_create("store");
     tcase_add_test(t, only_the_roster_gives_a_zero);
+    tcase_add_test(t, the_table_lines_up_whatever_a_name_is_written_in);
+    tcase_add_test(t, the_file_as_it_came_is_called_not_started);
     tcase_add_test(t, a_second_run_grades_what_changed);
     tcase_add_test(t, what_is_neither_graded_nor_missing_has_no_score_in_any_format);
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
