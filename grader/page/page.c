@@ -62,7 +62,9 @@ static const char style_sheet[] =
     "padding:.35rem .6rem;width:100%;max-width:30rem}"
     ".md pre{white-space:pre;overflow-x:auto;overflow-wrap:normal}.md td code{overflow-wrap:normal!important}"
     "@media "
-    "print{body{max-width:none;padding:0}.scroll{overflow:visible}h2,h3{break-after:avoid}figure,svg{break-inside:"
+    "print{body{max-width:none;padding:0}*{print-color-adjust:exact}.scroll,.side>div{overflow:visible}.src td,.md "
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere}.md pre{font-size:.58rem;overflow:visible}.md "
+    "table{display:table}tr{break-inside:avoid}h2,h3{break-after:avoid}figure,svg{break-inside:"
     "avoid}input{display:none}}";
 
 /* As the policy names a style or script: its SHA-256 in base64. */
