@@ -174,12 +174,23 @@ static void compilers_words(const char *message, struct buf *out) {
     }
 }
 
+/* "3 of 3 elements of `out` are wrong:" goes on with the first of them, as words. */
+static void first_row(const char *message, struct buf *out) {
+    const char *p = message + strcspn(message, "\n");
+    if (!out->size || out->data[out->size - 1] != ':') return;
+    for (p += *p == '\n'; *p && *p != '\n';) {
+        size_t blanks = strspn(p, " "), word = strcspn(p + blanks, " \n");
+        if (word) buf_printf(out, " %.*s", (int)word, p + blanks);
+        p += blanks + word;
+    }
+}
+
 /* What matters most, in a line. */
 static void first_fault(const struct result *r, struct buf *out) {
     const struct case_result *c = first_failure(r);
     const struct technique_result *t = c ? NULL : first_miss(r);
     if (c) {
-        place_first(c->message, r->file, out);
+        place_first(c->message, r->file, out), first_row(c->message, out);
         if (!text_starts(buf_str(out), r->file)) buf_printf(out, " (%s)", c->name);
     } else if (t) {
         if (t->file[0]) buf_printf(out, "%s:%u: ", t->file, t->line);

@@ -179,6 +179,20 @@ START_TEST(after_a_failing_case_that_case_alone_is_offered) {
 }
 END_TEST
 
+START_TEST(the_first_line_shows_the_first_wrong_element) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 100};
+    r.verdict = V_WA, r.ncases = 1;
+    r.cases[0].message = "1 of 1 elements of `out` are wrong:\n  out[0]      got 1       want 2\n";
+    report_text(&r, device_find("h200"), &style, &out);
+    const char *second = strchr(buf_str(&out), '\n') + 1,
+               *expected = "1 of 1 elements of `out` are wrong: out[0] got 1 want 2 (n 1)\n";
+    ck_assert_msg(!strncmp(second, expected, strlen(expected)), "%s", buf_str(&out));
+    buf_free(&out);
+}
+END_TEST
+
 /* nvcc writes FILE(LINE), which few editors jump by. */
 START_TEST(the_first_error_of_the_compiler_is_in_the_second_line) {
     struct result r = failed();
@@ -399,6 +413,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, what_two_figures_have_in_common_is_said_once);
     tcase_add_test(t, the_first_line_says_that_a_goal_is_not_reached);
     tcase_add_test(t, after_a_failing_case_that_case_alone_is_offered);
+    tcase_add_test(t, the_first_line_shows_the_first_wrong_element);
     tcase_add_test(t, the_first_error_of_the_compiler_is_in_the_second_line);
     tcase_add_test(t, a_brief_report_leaves_out_what_passed);
     tcase_add_test(t, a_text_is_cut_where_the_screen_ends);
