@@ -518,7 +518,7 @@ bool session_finished(const struct session *s) { return s->finished; }
 void session_label_log(struct session *s, const char *name) {
     struct buf whole = {0};
     session_read_log(s);
-    if (s->log.size > s->labelled && s->log.size < LOG_LIMIT) {
+    if (s->log.size > s->labelled) {
         buf_add(&whole, s->log.data, s->labelled);
         buf_printf(&whole, "%s[%s]\n", s->labelled && s->log.data[s->labelled - 1] != '\n' ? "\n" : "", name);
         buf_add(&whole, s->log.data + s->labelled, s->log.size - s->labelled);
