@@ -306,6 +306,31 @@ START_TEST(each_figure_of_a_goal_is_marked) {
 }
 END_TEST
 
+START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
+    static struct kernel_time times[] = {{.name = "kick",
+                                          .limit = "warps per SM",
+                                          .bound_by = "L2 bandwidth, 69 %",
+                                          .launches = 16,
+                                          .registers = 19,
+                                          .occupancy = 1,
+                                          .us = 306.7},
+                                         {.name = "drift",
+                                          .limit = "warps per SM",
+                                          .bound_by = "L2 bandwidth, 86 %",
+                                          .launches = 16,
+                                          .registers = 10,
+                                          .occupancy = 1,
+                                          .us = 241.4}};
+    struct result r = missed_twice();
+    struct buf out = {0};
+    struct report_style style = {.width = 100};
+    r.times = times, r.ntimes = 2, r.has_counters = true;
+    report_profile(&r, device_find("h200"), &style, false, &out);
+    ck_assert_msg(strstr(buf_str(&out), "86 %") && fits(buf_str(&out), 100), "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
 /* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 % is left out. */
 START_TEST(the_hottest_line_stands_first) {
     static struct line_result lines[] = {{"none.cu", 1, {.sectors_store = 100, .requests_store = 25}, {0}},
@@ -361,7 +386,7 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
     ck_assert(strstr(last, "   25.0  a barrier "));
     ck_assert(strstr(buf_str(&out),
                      "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
-                     "bandwidth, 72 %\n"));
+                     "bandwidth, 72\n%\n"));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -419,6 +444,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, a_text_is_cut_where_the_screen_ends);
     tcase_add_test(t, markdown_is_wrapped_at_words_and_code_is_not);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);
+    tcase_add_test(t, the_lines_of_kernels_are_wrapped_at_words);
     tcase_add_test(t, the_hottest_line_stands_first);
     tcase_add_test(t, where_points_and_time_disagree_the_report_says_why);
     tcase_add_test(t, the_profile_says_where_warps_wait_and_for_what);
