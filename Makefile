@@ -102,7 +102,7 @@ $(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
 site: all $(B)/makesite
 	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
 # Every page parses, links to what is there, asks for nothing; with a Chromium here also: no error, no scrolling sideways, at three
-# widths, light and dark. `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
+# widths, light and dark, and nothing cut off on paper. `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
 drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
 check-pages: site
 	$(Q)mkdir -p $(B)/pages && for f in $(drawn); do name=$${f##*/}; \

@@ -41,14 +41,17 @@ int cmd_hint(const struct options *o) {
     const struct exercise *ex = cli_chosen_one(o, &e);
     struct buf text = {0}, out = {0};
     if (!ex || !file_read(book_chapter_file(ex, ".md"), TEXT_LIMIT, &text, &e)) return cli_complain(&e);
+    struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     unsigned total = cli_hint_count(buf_str(&text));
     struct progress p;
     progress_load(ex, &p);
     unsigned shown = p.hints < total ? p.hints + 1 : total;
     for (unsigned i = o->all ? 1 : shown; i <= shown && total; i++) {
+        struct buf hint = {0};
         buf_printf(&out, "Hint %u of %u for %s\n\n", i, total, book_id(ex));
-        find_hint(buf_str(&text), i, &out);
-        buf_puts(&out, "\n\n");
+        find_hint(buf_str(&text), i, &hint);
+        report_markdown(buf_str(&hint), &style, &out);
+        buf_puts(&out, "\n"), buf_free(&hint);
     }
     if (!total) buf_printf(&out, "%s has no hints.\n", book_id(ex));
     else if (shown < total) buf_puts(&out, "The same command shows the next one.\n");

@@ -13,14 +13,18 @@
 enum { LINE = 200 };
 
 static void say_question(const struct quiz_question *q, unsigned i, unsigned n, struct buf *out) {
-    buf_printf(out, "Question %u of %u: %s\n\n", i + 1, n, q->text + strcspn(q->text, " ") + 1);
+    struct report_style style = cli_style_for(1);
+    buf_printf(out, "Question %u of %u: ", i + 1, n);
+    report_markdown(q->text + strcspn(q->text, " ") + 1, &style, out);
+    buf_puts(out, "\n");
 }
 
 static void say_result(const struct quiz_question *q, bool right, double figure, struct buf *out) {
     buf_puts(out, right ? "Right: " : "No: ");
     if (q->choice) buf_printf(out, "it is %c.\n", q->choice);
     else buf_printf(out, "it is %.6g%s.\n", figure, q->counted ? ", counted by the simulated GPU" : "");
-    buf_printf(out, "%s\n", q->why);
+    struct report_style style = cli_style_for(1);
+    report_markdown(q->why, &style, out);
     if (q->counted) buf_printf(out, "(%s%s%s in %s)\n", q->counter, q->over[0] ? " / " : "", q->over, q->file);
     buf_puts(out, "\n");
 }

@@ -62,8 +62,8 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
         if (full) buf_puts(out, "\n");
         else untouched++;
     }
-    buf_printf(out, "seed: %s\n", o->seed);
-    say_how_to_repeat(o, results, n, out);
+    if (!style->brief) buf_printf(out, "seed: %s\n", o->seed);
+    if (!style->brief) say_how_to_repeat(o, results, n, out);
     if (n > 1) {
         report_table(list, n, style, out);
         if (untouched) say_where_to_begin(results, n, untouched, out);
@@ -133,10 +133,15 @@ static int on_device(const struct options *o, const struct gpu_device *d, const 
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
     if (ok && o->format == FORMAT_CLASSROOM) report_classroom(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
+    if (ok && o->brief) {
+        style.brief = true;
+        write_text(o, d, results, n, &style, o->brief);
+    }
     if (ok) report_side_by_side_add(rows, d, results, n);
     for (unsigned i = 0; ok && i < n; i++)
         if (!o->file) progress_note(&results[i]);
     if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output) say_progress(&results[0], text);
+    if (ok && n == 1 && o->brief) say_progress(&results[0], o->brief);
     for (unsigned i = 0; ok && i < n; i++) result_free(&results[i]);
     free(results);
     return status;
@@ -159,45 +164,50 @@ static bool has_the_case(const struct options *o, const struct exercise *const *
     return true;
 }
 
-int cmd_run(const struct options *o) {
-    struct err e = {0};
-    if (!ready_for_machine_code(o, &e)) return cli_complain(&e);
-    const struct exercise **list = cli_chosen(o, &e);
-    unsigned n = 0;
-    while (list && list[n]) n++;
-    if (!list || !has_the_case(o, list, &e)) {
-        free(list);
-        return cli_complain(&e);
-    }
-    if (o->file && n != 1) {
-        free(list);
-        err_set(&e, ERR_INPUT, "--file goes with one exercise; name it");
-        return cli_complain(&e);
-    }
-    if (o->format == FORMAT_CSV || o->format == FORMAT_HTML ||
-        ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)) {
-        free(list);
-        err_set(&e, ERR_INPUT,
-                o->format == FORMAT_CSV ? "--format csv goes with grader batch"
-                : o->format == FORMAT_HTML
-                    ? "--format html goes with grader stats; a page of one exercise is `grader report`"
-                    : "--format gradescope and classroom take one --device");
-        return cli_complain(&e);
-    }
-    struct buf text = {0}, rows = {0};
+static bool fits_together(const struct options *o, unsigned n, struct err *e) {
+    if (o->file && n != 1) return err_set(e, ERR_INPUT, "--file goes with one exercise; name it");
+    if (o->format == FORMAT_CSV) return err_set(e, ERR_INPUT, "--format csv goes with grader batch");
+    if (o->format == FORMAT_HTML)
+        return err_set(e, ERR_INPUT, "--format html goes with grader stats; a page of one exercise is `grader report`");
+    if ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)
+        return err_set(e, ERR_INPUT, "--format gradescope and classroom take one --device");
+    return true;
+}
+
+/* All devices, one after another. */
+static bool on_devices(const struct options *o, const struct exercise **list, unsigned n, struct buf *text, int *worst,
+                       struct err *e) {
+    struct buf rows = {0};
     struct json_t *json[MAX_DEVICES] = {0};
-    int worst = EXIT_PASSED;
     bool ok = true;
     for (unsigned i = 0; ok && i < o->ndevices; i++) {
-        if (o->format == FORMAT_TEXT && o->ndevices > 1) buf_printf(&text, "== %s ==\n", o->devices[i]->full_name);
-        int status = on_device(o, o->devices[i], list, n, &text, &rows, &json[i], &e);
+        if (o->format == FORMAT_TEXT && o->ndevices > 1) buf_printf(text, "== %s ==\n", o->devices[i]->full_name);
+        int status = on_device(o, o->devices[i], list, n, text, &rows, &json[i], e);
         ok = status >= 0;
-        if (status > worst) worst = status;
+        if (status > *worst) *worst = status;
     }
-    if (ok && o->format == FORMAT_TEXT && o->ndevices > 1) report_side_by_side_write(&rows, &text);
-    if (ok && o->format == FORMAT_JSON) report_json_text(json, o->ndevices, o->seed, &text);
-    ok = ok && cli_deliver(o, &text, &e);
-    buf_free(&text), buf_free(&rows);
+    if (ok && o->format == FORMAT_TEXT && o->ndevices > 1) report_side_by_side_write(&rows, text);
+    if (ok && o->format == FORMAT_JSON) report_json_text(json, o->ndevices, o->seed, text);
+    buf_free(&rows);
+    return ok;
+}
+
+bool cli_run(const struct options *o, struct buf *text, int *status, struct err *e) {
+    if (!ready_for_machine_code(o, e)) return false;
+    const struct exercise **list = cli_chosen(o, e);
+    unsigned n = 0;
+    while (list && list[n]) n++;
+    *status = EXIT_PASSED;
+    bool ok = list && has_the_case(o, list, e) && fits_together(o, n, e) && on_devices(o, list, n, text, status, e);
     free(list);
-    return ok ? worst : cli_complain(&e);
+    return ok;
+}
+
+int cmd_run(const struct options *o) {
+    struct err e = {0};
+    struct buf text = {0};
+    int status;
+    bool ok = cli_run(o, &text, &status, &e) && cli_deliver(o, &text, &e);
+    buf_free(&text);
+    return ok ? status : cli_complain(&e);
 }

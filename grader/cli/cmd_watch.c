@@ -2,7 +2,10 @@
  * of asking the kernel for events, which network file systems do not send; a new time or size makes it read the
  * content, and only other content is graded.
  *
- * Keys: n next exercise · p profile · s solution · h hint · l list · c grade again · r reset, which asks · ? keys · q quit. */
+ * On a terminal it shows as much of a brief report as the screen holds, so that the verdict stays in sight; f shows the whole.
+ *
+ * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again · r reset, which asks ·
+ * ? keys · q quit. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "grader/cli/commands.h"
@@ -13,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -24,6 +28,7 @@ struct watch {
     const struct exercise *ex;
     struct stat seen;
     char content[HASH_HEX]; /* "" = grade in any case */
+    struct buf report;      /* the last one in full */
     bool asked;             /* whether to reset: the next key answers */
 };
 
@@ -72,11 +77,39 @@ static bool changed(struct watch *w) {
     return other;
 }
 
+/* Of the terminal; 0 = there is none. */
+static unsigned screen_rows(void) {
+    struct winsize w = {0};
+    return isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
+}
+
+/* As much of the brief report as leaves room for what stands below it. */
+static void show(const struct watch *w, const struct buf *brief, unsigned rows) {
+    enum { BELOW = 3 }; /* what is left out, the file, the cursor */
+    struct buf head = {0};
+    struct report_style style = cli_style_for(1);
+    unsigned left_out = report_fit(buf_str(brief), rows > BELOW + 5 ? rows - BELOW : 5, &style, &head);
+    fputs(rows ? buf_str(&head) : buf_str(&w->report), stdout);
+    if (rows && left_out) printf("… %u more line%s; f shows the full report\n", left_out, left_out == 1 ? "" : "s");
+    buf_free(&head);
+}
+
 static void grade_now(struct watch *w) {
-    if (isatty(1)) fputs("\033[2J\033[H", stdout);
-    with_exercise(w, cmd_run, "run");
+    struct options o = *w->o;
+    struct buf brief = {0};
+    struct err e = {0};
+    char id[160];
+    int status;
+    snprintf(id, sizeof id, "%s", book_id(w->ex));
+    const char *names[] = {id};
+    o.command = "run", o.names = names, o.nnames = 1, o.brief = &brief;
+    if (isatty(1)) fputs("\033[2J\033[H", stdout), fflush(stdout);
+    buf_clear(&w->report);
+    if (cli_run(&o, &w->report, &status, &e)) show(w, &brief, screen_rows());
+    else cli_complain(&e);
     printf("watching %s%s\n", cli_student_file(w->o, w->ex), isatty(0) ? "   ? for keys" : "");
     fflush(stdout);
+    buf_free(&brief);
 }
 
 static bool passed(const struct exercise *ex) {
@@ -115,13 +148,14 @@ static bool key(struct watch *w, char c) {
     }
     switch (c) {
     case 'n': go_to(w, next_of(w->ex)); return true;
+    case 'f': say(buf_str(&w->report)); return true;
     case 'h': with_exercise(w, cmd_hint, "hint"); return true;
     case 'l': cmd_list(&all); return true;
     case 'c': w->content[0] = 0; return true;
     case 'p': with_exercise(w, cmd_profile, "profile"); return true;
     case 's': with_exercise(w, cmd_solution, "solution"); return true;
     case 'r': w->asked = true, say("Take the file back to how it came? Yours is kept beside it. y or n"); return true;
-    case '?': say("n next   p profile   s solution   h hint   l list   c again   r reset   q quit"); return true;
+    case '?': say("n next  f full  p profile  h hint  s solution  l list  c again  r reset  q quit"); return true;
     case 'q': return false;
     default: return true;
     }
@@ -153,6 +187,7 @@ int cmd_watch(const struct options *o) {
         if (!wait_for_key(&w)) break;
     }
     raw_keys(false);
+    buf_free(&w.report);
     puts("");
     return EXIT_PASSED;
 }

@@ -44,27 +44,48 @@ const struct exercise *cli_chosen_one(const struct options *o, struct err *e) {
     return one;
 }
 
-struct report_style cli_style_for(int fd) {
+/* Of a terminal, 0 where it is none or tells nothing that could be. */
+static unsigned columns_of(int fd) {
     struct winsize w;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40 ? w.ws_col : 0;
+}
+
+struct report_style cli_style_for(int fd) {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool tty = isatty(fd), dumb = terminal && !strcmp(terminal, "dumb");
-    struct report_style s = {.colour = tty && !dumb && !(no_color && *no_color), .width = 100};
-    if (tty && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40) s.width = w.ws_col;
-    return s;
+    bool dumb = terminal && !strcmp(terminal, "dumb");
+    unsigned columns = columns_of(fd);
+    return (struct report_style){.colour = isatty(fd) && !dumb && !(no_color && *no_color),
+                                 .width = columns ? columns : 100};
 }
 
 static bool shown;
 
-void progress_show(void *user, const char *step) {
+void progress_fit(const char *text, unsigned columns, struct buf *out) {
+    size_t n = 0, end = 0;
+    for (unsigned width = 0; text[n]; n++) {
+        if (((unsigned char)text[n] & 0xc0) == 0x80) continue;
+        if (width++ == columns) break;
+        if (width == columns) end = n;
+    }
+    if (!text[n]) buf_puts(out, text);
+    else buf_add(out, text, end), buf_puts(out, "…");
+}
+
+/* A line that wrapped could not be taken back. */
+void progress_line(const char *text) {
     if (!isatty(2)) return;
-    fprintf(stderr, "\r\033[K%.60s: %.60s", (const char *)user, step);
+    unsigned columns = columns_of(2);
+    struct buf line = {0};
+    progress_fit(text, (columns ? columns : 80) - 1, &line);
+    fprintf(stderr, "\r\033[K%s", buf_str(&line));
+    buf_free(&line);
     shown = true;
 }
 
-void progress_line(const char *text) {
-    if (!isatty(2)) return;
-    fprintf(stderr, "\r\033[K%.100s", text);
-    shown = true;
+void progress_show(void *user, const char *step) {
+    char text[256];
+    snprintf(text, sizeof text, "%.100s: %.100s", (const char *)user, step);
+    progress_line(text);
 }
 
 void progress_clear(void) {

@@ -29,8 +29,11 @@ struct report_style cli_style_for(int fd);
 void progress_show(void *user, const char *step); /* user: the exercise's id */
 void progress_line(const char *text);             /* the same, one text */
 void progress_clear(void);
+void progress_fit(const char *text, unsigned columns, struct buf *out); /* cut to so many columns, appended */
 /* To --output, atomically, or to standard output. */
 bool cli_deliver(const struct options *o, const struct buf *text, struct err *e);
+/* What `grader run` does, the report appended to `text`; false: an error, else the exit status. */
+bool cli_run(const struct options *o, struct buf *text, int *status, struct err *e);
 /* 0 where all passed, 3 where one could not be graded, else 1. */
 int cli_exit_status(const struct result *results, unsigned n);
 unsigned cli_hint_count(const char *text); /* hints in the text of NAME.md, numbered from 1 without a gap */

@@ -42,6 +42,7 @@ struct options {
     unsigned only_case; /* 0 = all */
     unsigned workers;   /* simulator threads; 0 = one for each core */
     unsigned jobs;      /* submissions graded at the same time; 0 = one for each core */
+    struct buf *brief;  /* watch: the report once more, for a screen; appended */
 };
 
 /* False with a message for the user. `--seed` that is missing is drawn from the system. */

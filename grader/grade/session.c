@@ -283,13 +283,38 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
     return out->verdict = V_RTE;
 }
 
+/* A call as the student wrote it, where the server knows its message. */
+static void put_call(const char *name, struct buf *out) {
+    static const struct {
+        const char *message, *words;
+    } known[] = {{"read", "The copy to the host"},   {"write", "The copy to the device"},
+                 {"copy", "The copy on the device"}, {"fill", "The call to `cudaMemset`"},
+                 {"launch", "The kernel launch"},    {"alloc", "The call to `cudaMalloc`"},
+                 {"free", "The call to `cudaFree`"}, {"sync", "The synchronisation"}};
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i].message)) {
+            buf_puts(out, known[i].words);
+            return;
+        }
+    buf_printf(out, "The call to `%s`", name);
+}
+
+/* A call that failed comes before what is wrong because of it. */
+static void tell_failed_call(const struct control_outcome *recorded, struct case_run *out) {
+    struct buf text = {0};
+    put_call(recorded->call, &text);
+    buf_printf(&text, " had failed: %s (%s)%s%s", server_error_name(recorded->error),
+               server_error_text(recorded->error), recorded->why[0] ? ": " : "", recorded->why);
+    if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
+    buf_free(&out->message);
+    out->message = text;
+}
+
 /* Did the recording do anything? If not, why it comes out wrong is plain. */
 static void explain_wrong(const struct session *s, const struct control_outcome *recorded, struct case_run *out) {
     if (recorded->error) {
         out->verdict = V_RTE;
-        buf_printf(&out->message, "\nThe call to `%s` had failed: %s (%s)%s%s", recorded->call,
-                   server_error_name(recorded->error), server_error_text(recorded->error), recorded->why[0] ? ": " : "",
-                   recorded->why);
+        tell_failed_call(recorded, out);
     } else if (!s->record.launches)
         buf_puts(&out->message,
                  "\nThe entry launched no kernel, and results have to be computed on the device. (Inputs are drawn "
@@ -384,8 +409,8 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
 static enum verdict out_of_memory(const struct control_outcome *recorded, enum verdict v, struct case_run *out) {
     bool ran_out = recorded->error && !strcmp(server_error_name(recorded->error), "cudaErrorMemoryAllocation");
     if (!ran_out || (v != V_WA && v != V_RTE)) return v;
-    return session_tell(out, V_MLE, "%sThe call to `%s` had failed: %s", out->message.size ? "\n" : "", recorded->call,
-                        recorded->why);
+    if (!strstr(buf_str(&out->message), " had failed: ")) tell_failed_call(recorded, out);
+    return out->verdict = V_MLE;
 }
 
 /* Before what is wrong at the second call, that the first one was not. */
@@ -493,7 +518,7 @@ bool session_finished(const struct session *s) { return s->finished; }
 void session_label_log(struct session *s, const char *name) {
     struct buf whole = {0};
     session_read_log(s);
-    if (s->log.size > s->labelled && s->log.size < LOG_LIMIT) {
+    if (s->log.size > s->labelled) {
         buf_add(&whole, s->log.data, s->labelled);
         buf_printf(&whole, "%s[%s]\n", s->labelled && s->log.data[s->labelled - 1] != '\n' ? "\n" : "", name);
         buf_add(&whole, s->log.data + s->labelled, s->log.size - s->labelled);

@@ -22,10 +22,13 @@ struct times {
 
 /* Seconds, 0 where nothing was launched, -1 where it could not be simulated; and the tally where the caller
  * wants it. */
-static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan, struct tally *keep) {
+/* `slow` becomes true where a busy machine ended it, which says nothing about another time. */
+static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan, struct tally *keep,
+                        bool *slow) {
     struct case_run run;
     session_case(s, c, &plan, &run);
     double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
+    *slow = *slow || run.slow_machine;
     if (keep && seconds > 0) {
         *keep = run.tally;
         run.tally = (struct tally){0};
@@ -34,7 +37,7 @@ static double time_case(struct session *s, const struct ex_case *c, struct case_
     return seconds;
 }
 
-static bool measure(struct grading *g, const struct build *b, struct times *t) {
+static bool measure(struct grading *g, const struct build *b, struct times *t, bool *slow) {
     struct err e = {0};
     struct ptxas registers = {0};
     ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor), &registers);
@@ -42,8 +45,8 @@ static bool measure(struct grading *g, const struct build *b, struct times *t) {
         .device = g->o->device, .seed = "reference times", .workers = g->o->workers, .registers = &registers};
     struct session *s = session_open(g->ex, b, &so, &e);
     if (s) {
-        t->counted = time_case(s, &g->ex->technique_case, grade_plan_technique, NULL);
-        t->timed = time_case(s, &g->ex->timed, grade_plan_timed, NULL);
+        t->counted = time_case(s, &g->ex->technique_case, grade_plan_technique, NULL, slow);
+        t->timed = time_case(s, &g->ex->timed, grade_plan_timed, NULL, slow);
     }
     session_close(s);
     ptxas_free(&registers);
@@ -70,8 +73,9 @@ static bool reference(struct grading *g, const char *name, const void *source, s
     struct buf entry = {0};
     if (!build_run(name, source, size, &b, &e)) return false;
     time_key(g, &b, key);
+    bool slow = false;
     bool ok = b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
-    if (b.ok && !ok && (ok = measure(g, &b, t))) {
+    if (b.ok && !ok && (ok = measure(g, &b, t, &slow)) && !slow) {
         buf_printf(&entry, "%a %a", t->timed, t->counted);
         cache_put("times", key, entry.data, entry.size);
     }
@@ -220,7 +224,8 @@ static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tal
         *own = *whole, *whole = (struct tally){0};
         return true;
     }
-    return time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, own) >= 0;
+    bool slow = false;
+    return time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, own, &slow) >= 0;
 }
 
 /* `whole`: of every block at the timed size, where that was checked. */

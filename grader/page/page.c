@@ -62,8 +62,14 @@ static const char style_sheet[] =
     "padding:.35rem .6rem;width:100%;max-width:30rem}"
     ".md pre{white-space:pre;overflow-x:auto;overflow-wrap:normal}.md td code{overflow-wrap:normal!important}"
     "@media "
-    "print{body{max-width:none;padding:0}.scroll{overflow:visible}h2,h3{break-after:avoid}figure,svg{break-inside:"
-    "avoid}input{display:none}}";
+    "print{body{max-width:none;padding:0}*{print-color-adjust:exact}.scroll,.side>div,.md pre{overflow:visible}.scroll "
+    "table,.md table{font-size:.72rem}.scroll td,.scroll th{padding-right:.3rem}.scroll th,.scroll "
+    "th.n{white-space:normal}"
+    ".src td{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.58rem}.src td.n{white-space:nowrap}"
+    ".md pre,.md pre code{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.58rem}"
+    ".md table{display:table}td code,th code{font-size:.62rem;overflow-wrap:anywhere!important}"
+    ".scroll table:not(.src),tr{break-inside:avoid}h2,h3,h3+p,h2+p{break-after:avoid}figure,svg{break-inside:avoid}"
+    "input{display:none}}";
 
 /* As the policy names a style or script: its SHA-256 in base64. */
 static void digest(const char *text, struct buf *out) {

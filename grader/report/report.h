@@ -9,6 +9,7 @@
 struct report_style {
     bool colour;
     unsigned width; /* of the terminal, 0 = do not wrap */
+    bool brief;     /* for a screen: what failed, the time and the points, without what passed and how it was found */
 };
 
 /* The whole report of one exercise. */
@@ -79,6 +80,17 @@ void report_picture_kernels(const struct result *r, struct buf *out);
 void report_picture_accesses(const struct result *r, const struct report_beside *b, struct buf *out);
 void report_picture_divergence(const struct result *r, struct buf *out);
 void report_picture_history(const struct report_beside *b, struct buf *out);
+
+/* Text within the style's width (report_words.c), appended: wrapped at blanks, every line after `indent` blanks; the same after
+ * something of `indent` columns that stands on the line already; as it is, indented. */
+void report_wrapped(const char *text, unsigned indent, const struct report_style *style, struct buf *out);
+void report_hanging(const char *text, unsigned indent, const struct report_style *style, struct buf *out);
+void report_verbatim(const char *text, unsigned indent, struct buf *out);
+/* Markdown as it is, its paragraphs and items wrapped anew; code and tables keep their lines. */
+void report_markdown(const char *text, const struct report_style *style, struct buf *out);
+
+/* The first lines, as far as they fit on so many rows of a terminal; returns how many lines are left out. */
+unsigned report_fit(const char *text, unsigned rows, const struct report_style *style, struct buf *out);
 
 /* Colours, as escape sequences or nothing. */
 enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };

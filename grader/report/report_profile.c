@@ -307,10 +307,13 @@ static void kernel_line(const struct kernel_time *k, double all, bool several, s
     buf_puts(out, "\n");
 }
 
-static void kernels(const struct result *r, struct buf *out) {
+static void kernels(const struct result *r, const struct report_style *s, struct buf *out) {
     double all = 0;
+    struct buf text = {0};
     for (unsigned i = 0; i < r->ntimes; i++) all += r->times[i].us;
-    for (unsigned i = 0; i < r->ntimes && all > 0; i++) kernel_line(&r->times[i], all, r->ntimes > 1, out);
+    for (unsigned i = 0; i < r->ntimes && all > 0; i++) kernel_line(&r->times[i], all, r->ntimes > 1, &text);
+    report_wrapped(buf_str(&text), 0, s, out);
+    buf_free(&text);
     for (unsigned i = 0; i < r->nkernels && !(all > 0); i++) {
         buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
         if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
@@ -318,7 +321,7 @@ static void kernels(const struct result *r, struct buf *out) {
     }
 }
 
-static void totals(const struct result *r, struct buf *out) {
+static void totals(const struct result *r, const struct report_style *s, struct buf *out) {
     const struct sim_counters *c = &r->counters;
     page_number((double)c->inst_executed, out), buf_puts(out, " warp instructions");
     if (c->requests_load) {
@@ -334,7 +337,7 @@ static void totals(const struct result *r, struct buf *out) {
         buf_puts(out, " bank conflicts");
     }
     buf_puts(out, "\n");
-    kernels(r, out);
+    kernels(r, s, out);
 }
 
 void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s, bool all,
@@ -345,7 +348,7 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
     buf_printf(out, "%s%s%s  %s, counted at %s\n", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE), r->file,
                buf_str(&size));
     buf_free(&size);
-    totals(r, out);
+    totals(r, s, out);
     if (r->speed.valid) report_speed(r, d, s, out);
     buf_puts(out, "\n");
     if (!all) {

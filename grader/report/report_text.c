@@ -32,73 +32,17 @@ void report_source_line(const struct buf *text, unsigned n, bool trim, struct bu
     buf_add(out, s, length);
 }
 
-static unsigned width_of(const char *s, size_t n) {
-    unsigned width = 0;
-    for (size_t i = 0; i < n; i++) width += ((unsigned char)s[i] & 0xc0) != 0x80;
-    return width;
-}
-
-/* Wraps at blanks; every line starts with `indent` blanks. */
-static void wrapped(const char *text, unsigned indent, const struct report_style *style, struct buf *out) {
-    unsigned width = style->width > indent + 30 ? style->width : 1u << 30;
-    if (width > 110 && width < 1u << 30) width = 110;
-    while (*text) {
-        size_t line = strcspn(text, "\n");
-        unsigned column = indent;
-        buf_printf(out, "%*s", (int)indent, "");
-        size_t blanks = 0; /* before the word, which begin no line and end none */
-        for (const char *p = text, *end = text + line; p < end;) {
-            size_t word = strcspn(p, " \n");
-            unsigned w = width_of(p, word);
-            if (column > indent && column + blanks + w > width) {
-                buf_printf(out, "\n%*s", (int)indent, "");
-                column = indent, blanks = 0;
-            }
-            if (word) buf_printf(out, "%*s", (int)blanks, "");
-            buf_add(out, p, word);
-            column += (word ? (unsigned)blanks : 0) + w;
-            blanks = strspn(p + word, " ") + (word ? 0 : blanks);
-            p += word + strspn(p + word, " ");
-        }
-        buf_puts(out, "\n");
-        text += line + (text[line] == '\n');
-    }
-}
-
-/* The same after something of `indent` columns that stands on the line already. */
-static void hanging(const char *text, unsigned indent, const struct report_style *style, struct buf *out) {
-    size_t at = out->size;
-    wrapped(text, indent, style, out);
-    if (out->size < at + indent) return;
-    memmove(out->data + at, out->data + at + indent, out->size - at - indent + 1);
-    out->size -= indent;
-}
-
-/* As it stands, indented: tables of wrong elements, compiler messages. */
-static void verbatim(const char *text, unsigned indent, struct buf *out) {
-    while (*text) {
-        size_t n = strcspn(text, "\n");
-        if (n) buf_printf(out, "%*s%.*s", (int)indent, "", (int)n, text);
-        buf_puts(out, "\n");
-        text += n + (text[n] == '\n');
-    }
-}
-
 /* "transpose.cu:7:", as editors and people find it, and what stands there. */
 static void quote(const struct result *r, const char *file, unsigned line, unsigned indent,
                   const struct report_style *s, struct buf *out) {
-    buf_printf(out, "%*s%s:%u:", (int)indent, "", file, line);
-    if (!strcmp(file, r->file)) {
-        struct buf raw = {0}, clean = {0};
-        unsigned room = s->width > indent + 30 ? s->width - indent - 2 : 300;
-        report_source_line(&r->source, line, true, &raw);
-        text_clean(&clean, buf_str(&raw), raw.size, 300);
-        if (clean.size > room) clean.size = room, buf_puts(&clean, "…");
-        buf_printf(out, "\n%*s%s|%s %s", (int)indent, "", report_ink(s, INK_DIM), report_ink(s, INK_NONE),
-                   buf_str(&clean));
-        buf_free(&raw), buf_free(&clean);
-    }
-    buf_puts(out, "\n");
+    buf_printf(out, "%*s%s:%u:\n", (int)indent, "", file, line);
+    if (strcmp(file, r->file) != 0) return;
+    struct buf raw = {0}, clean = {0};
+    report_source_line(&r->source, line, true, &raw);
+    text_clean(&clean, buf_str(&raw), raw.size, 300);
+    buf_printf(out, "%*s%s|%s ", (int)indent, "", report_ink(s, INK_DIM), report_ink(s, INK_NONE));
+    report_hanging(clean.size ? buf_str(&clean) : "\n", indent + 2, s, out);
+    buf_free(&raw), buf_free(&clean);
 }
 
 /* Reports of races come with their lines (common/quote.h). */
@@ -129,10 +73,10 @@ static void one_case(const struct result *r, unsigned i, bool in_full, const str
     buf_printf(&head, "%s", c->name);
     buf_printf(out, "    %s%-4s%s ", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
                report_ink(s, INK_NONE));
-    hanging(buf_str(&head), 9, s, out);
+    report_hanging(buf_str(&head), 9, s, out);
     buf_free(&head);
     if (!in_full) return;
-    wrapped(c->message, 9, s, out);
+    report_wrapped(c->message, 9, s, out);
     quote_named(r, c->message, s, out);
 }
 
@@ -161,7 +105,7 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     for (unsigned i = 0, n = 0, seen[V_COUNT] = {0}; i < r->ncases && rest <= FAILURES_NAMED; i++)
         if (r->cases[i].verdict != V_AC && seen[r->cases[i].verdict]++)
             buf_printf(&text, "%s%s", n++ ? "; " : "", r->cases[i].name);
-    wrapped(buf_str(&text), 9, s, out);
+    report_wrapped(buf_str(&text), 9, s, out);
     buf_free(&text);
 }
 
@@ -214,25 +158,52 @@ static void place_first(const char *message, const char *file, struct buf *out) 
     }
 }
 
+/* nvcc's "transpose.cu(6): error: …" becomes "transpose.cu:6: error: …"; the first error, or the first line if there is none. */
+static void compilers_words(const char *message, struct buf *out) {
+    const char *error = strstr(message, "): error"), *line = message;
+    for (const char *p = message; error && p < error; p++)
+        if (*p == '\n') line = p + 1;
+    size_t n = strcspn(line, "\n"), name = strcspn(line, "(\n"), digits = 0;
+    if (line[name] == '(') digits = strspn(line + name + 1, "0123456789");
+    bool placed = digits && !strncmp(line + name + 1 + digits, "):", 2);
+    if (!placed) buf_add(out, line, n);
+    else {
+        buf_printf(out, "%.*s:%.*s:", (int)name, line, (int)digits, line + name + 1);
+        size_t rest = name + digits + 3;
+        buf_add(out, line + rest, n - rest);
+    }
+}
+
+/* "3 of 3 elements of `out` are wrong:" goes on with the first of them, as words. */
+static void first_row(const char *message, struct buf *out) {
+    const char *p = message + strcspn(message, "\n");
+    if (!out->size || out->data[out->size - 1] != ':') return;
+    for (p += *p == '\n'; *p && *p != '\n';) {
+        size_t blanks = strspn(p, " "), word = strcspn(p + blanks, " \n");
+        if (word) buf_printf(out, " %.*s", (int)word, p + blanks);
+        p += blanks + word;
+    }
+}
+
 /* What matters most, in a line. */
 static void first_fault(const struct result *r, struct buf *out) {
     const struct case_result *c = first_failure(r);
     const struct technique_result *t = c ? NULL : first_miss(r);
     if (c) {
-        place_first(c->message, r->file, out);
+        place_first(c->message, r->file, out), first_row(c->message, out);
         if (!text_starts(buf_str(out), r->file)) buf_printf(out, " (%s)", c->name);
     } else if (t) {
         if (t->file[0]) buf_printf(out, "%s:%u: ", t->file, t->line);
-        buf_printf(out, "%s: ", t->name);
-        if (t->metric[0]) value(t, out);
-    } else if (r->message[0]) buf_add(out, r->message, strcspn(r->message, "\n"));
+        buf_printf(out, "%s: %s", t->guard ? "guard not kept" : "goal not reached", t->name);
+        if (t->metric[0]) buf_puts(out, ": "), value(t, out);
+    } else if (r->message[0]) compilers_words(r->message, out);
 }
 
 /* In the form that editors jump by, at the beginning of a line: what to look at first. */
 static void first_cause(const struct result *r, const struct report_style *s, struct buf *out) {
     struct buf text = {0};
     first_fault(r, &text);
-    if (text.size && r->verdict != V_AC && r->verdict != V_CE) wrapped(buf_str(&text), 0, s, out);
+    if (text.size && r->verdict != V_AC) report_wrapped(buf_str(&text), 0, s, out);
     buf_free(&text);
 }
 
@@ -245,6 +216,7 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     else if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_puts(out, "\n");
     first_cause(r, s, out);
+    if (s->brief) return;
     buf_printf(out, "  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
     enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
     buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(), report_ink(s, INK_NONE));
@@ -262,11 +234,12 @@ static bool check_passed(const struct result *r, unsigned first, unsigned *end) 
     return passed;
 }
 
-/* Where, and why the limit stands there. */
-static void failing(const struct result *r, const struct technique_result *t, const struct report_style *s,
-                    struct buf *out) {
-    wrapped(t->reason, 9, s, out);
-    if (t->file[0]) quote(r, t->file, t->line, 9, s, out);
+/* Where, and why the limit stands there; what the miss before it in the same check said is not said again. */
+static void failing(const struct result *r, const struct technique_result *t, const struct technique_result *before,
+                    const struct report_style *s, struct buf *out) {
+    bool placed = before && before->line == t->line && !strcmp(before->file, t->file);
+    if (!before || strcmp(before->reason, t->reason) != 0) report_wrapped(t->reason, 9, s, out);
+    if (t->file[0] && !placed) quote(r, t->file, t->line, 9, s, out);
 }
 
 /* The figure of a check that decides: the one that is furthest from its limit. */
@@ -277,17 +250,17 @@ static const struct technique_result *decisive(const struct result *r, unsigned 
     return worst ? worst : &r->technique[first];
 }
 
-static void one_figure(const struct result *r, const struct technique_result *t, const struct report_style *s,
-                       struct buf *out) {
+static void one_figure(const struct result *r, const struct technique_result *t, const struct technique_result *before,
+                       const struct report_style *s, struct buf *out) {
     struct buf text = {0};
     buf_printf(out, "    %s%-4s%s ", report_ink(s, t->passed ? INK_NONE : INK_WARN), t->passed ? "" : "miss",
                report_ink(s, INK_NONE));
     if (t->metric[0]) value(t, &text);
     if (!t->passed && t->naive_known) buf_puts(&text, "; naive "), page_number(t->naive, &text);
-    if (text.size) hanging(buf_str(&text), 9, s, out);
+    if (text.size) report_hanging(buf_str(&text), 9, s, out);
     else buf_puts(out, "\n");
     buf_free(&text);
-    if (!t->passed) failing(r, t, s, out);
+    if (!t->passed) failing(r, t, before, s, out);
 }
 
 static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s,
@@ -303,7 +276,11 @@ static void one_check(const struct result *r, unsigned first, unsigned end, bool
     if (waived) buf_puts(out, "  waived");
     else if (!passed && !worst->guard && worst->way > 0) buf_printf(out, "  %.0f %% of the way", 100 * worst->way);
     buf_puts(out, "\n");
-    for (unsigned i = first; i < end; i++) one_figure(r, &r->technique[i], s, out);
+    const struct technique_result *before = NULL;
+    for (unsigned i = first; i < end; i++) {
+        if (!s->brief || !r->technique[i].passed) one_figure(r, &r->technique[i], before, s, out);
+        if (!r->technique[i].passed) before = &r->technique[i];
+    }
 }
 
 static void technique(const struct result *r, const struct report_style *s, struct buf *out) {
@@ -354,7 +331,7 @@ static void limits(const struct speed_result *p, const struct gpu_device *d, con
         time_of(p->low_us, &text), buf_puts(&text, " and "), time_of(p->high_us, &text);
         buf_puts(&text, "; docs/time-model.md says how far to trust that\n");
     }
-    wrapped(buf_str(&text), 13, s, out);
+    report_wrapped(buf_str(&text), 13, s, out);
     buf_free(&text);
 }
 
@@ -370,7 +347,7 @@ static void by_kernel(const struct result *r, const struct report_style *s, stru
         buf_printf(&text, "%s%s %.0f %%", i ? ", " : "", k->name, 100 * k->us / all);
         if (k->launches > 1) buf_printf(&text, " in %u launches", k->launches);
     }
-    wrapped(buf_str(&text), 13, s, out);
+    report_wrapped(buf_str(&text), 13, s, out);
     buf_free(&text);
 }
 
@@ -390,17 +367,19 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     time_of(p->solution_us, &text);
     if (p->baseline_us > 0) buf_puts(&text, ", naive "), time_of(p->baseline_us, &text);
     buf_puts(out, "\n");
-    wrapped(buf_str(&text), 13, s, out);
+    report_wrapped(buf_str(&text), 13, s, out);
     buf_free(&text);
+    if (p->bound_by[0] && s->brief) buf_printf(out, "%13sbound by: %s\n", "", p->bound_by);
+    if (s->brief) return;
     limits(p, d, s, out);
     by_kernel(r, s, out);
-    if (p->note[0]) wrapped(p->note, 13, s, out);
+    if (p->note[0]) report_wrapped(p->note, 13, s, out);
 }
 
 static void why_not_both(const struct result *r, const struct report_style *s, struct buf *out) {
     struct buf text = {0};
     report_why(r, &text);
-    if (text.size) buf_puts(out, "  score/time "), hanging(buf_str(&text), 13, s, out);
+    if (text.size) buf_puts(out, "  score/time "), report_hanging(buf_str(&text), 13, s, out);
     buf_free(&text);
 }
 
@@ -408,17 +387,19 @@ static void why_not_both(const struct result *r, const struct report_style *s, s
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
     if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
     if (r->verdict == V_IE)
-        wrapped("This is a fault of the grader or the machine, not of the submission. It is not scored; run it again.",
-                2, s, out);
+        report_wrapped(
+            "This is a fault of the grader or the machine, not of the submission. It is not scored; run it again.", 2,
+            s, out);
     if (r->waived)
-        wrapped("waived: goals that it misses count as reached, since it is faster than the model answer beyond the "
-                "model's error, keeps all guards, and its whole result was checked at the timed size",
-                2, s, out);
+        report_wrapped(
+            "waived: goals that it misses count as reached, since it is faster than the model answer beyond the "
+            "model's error, keeps all guards, and its whole result was checked at the timed size",
+            2, s, out);
     for (unsigned i = 0; i < r->nmissing; i++) {
         struct buf text = {0};
         buf_printf(&text, "%.1f points: %s", r->missing[i].points, r->missing[i].why);
         buf_printf(out, "  %-10s ", i ? "" : "missing");
-        hanging(buf_str(&text), 13, s, out);
+        report_hanging(buf_str(&text), 13, s, out);
         buf_free(&text);
     }
     why_not_both(r, s, out);
@@ -431,28 +412,44 @@ static void missing(const struct result *r, const struct report_style *s, struct
                    r->max_score, report_ink(s, INK_NONE));
 }
 
+/* The number of the case that decided, as --case wants it; 0 = none. */
+static unsigned failing_case(const struct result *r) {
+    const struct case_result *c = first_failure(r);
+    unsigned i = c ? (unsigned)(c - r->cases) : r->ex->ncases;
+    return i < r->ex->ncases ? i + 1 : 0;
+}
+
+/* Beside one another, or below one another where the width does not hold both: a command is not wrapped. */
+static void two_commands(const char *first, const char *second, const struct report_style *s, struct buf *out) {
+    bool beside = !s->width || 13 + strlen(first) + 3 + strlen(second) <= s->width;
+    buf_printf(out, "  %s%-10s %s", report_ink(s, INK_DIM), "next", first);
+    if (*second) buf_printf(out, "%s%s", beside ? "   " : "\n             ", second);
+    buf_printf(out, "%s\n", report_ink(s, INK_NONE));
+}
+
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
     const char *name = r->ex->name;
-    if (r->partial) return;
-    buf_printf(out, "  %s", report_ink(s, INK_DIM));
-    if (r->verdict == V_AC)
-        buf_printf(out, "next       compare with the steps of the ladder: build/grader solution %s", name);
-    else if (r->verdict == V_PART)
-        buf_printf(out, "next       build/grader profile %s   build/grader hint %s", name, name);
-    else if (r->verdict != V_IE) buf_printf(out, "next       build/grader hint %s", name);
-    buf_printf(out, "%s\n", report_ink(s, INK_NONE));
+    char first[160] = "", second[160];
+    unsigned number = failing_case(r);
+    if (r->partial || r->verdict == V_IE) return;
+    snprintf(second, sizeof second, "build/grader hint %s", name);
+    if (r->verdict == V_AC) snprintf(first, sizeof first, "compare with the steps of the ladder:");
+    else if (r->verdict == V_PART) snprintf(first, sizeof first, "build/grader profile %s", name);
+    else if (number) snprintf(first, sizeof first, "build/grader run %s --case %u", name, number);
+    if (r->verdict == V_AC) snprintf(second, sizeof second, "build/grader solution %s", name);
+    two_commands(*first ? first : second, *first ? second : "", s, out);
 }
 
 void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     head(r, s, out);
-    wrapped(r->message, 4, s, out);
+    report_wrapped(r->message, 4, s, out);
     cases(r, s, out);
     technique(r, s, out);
     report_speed(r, d, s, out);
     missing(r, s, out);
     if (r->log.size) {
         buf_puts(out, "  printed:\n");
-        verbatim(buf_str(&r->log), 4, out);
+        report_verbatim(buf_str(&r->log), 4, out);
     }
     next(r, s, out);
 }

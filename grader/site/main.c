@@ -1,6 +1,7 @@
 /* main.c — build/makesite [--no-pictures] FOLDER: the book as static pages into a folder. What `make site` runs. */
 #include "common/file.h"
 #include "grader/book/book.h"
+#include "grader/book/problem.h"
 #include "grader/grade/versions.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
@@ -59,7 +60,7 @@ static void onwards(const struct site *s, const struct site_page *p, struct buf 
 
 /* Of the ladder: its times, the roofline, what lanes ask for in the naive version and in the answer. */
 static void pictures(const struct site_page *p, struct buf *out) {
-    struct buf trouble = {0};
+    struct buf trouble = {0}, size = {0};
     struct report_beside b = {0};
     const struct exercise *ex = p->ex;
     struct version *list = version_list(ex, device(), 0, &b.nversions, &trouble);
@@ -70,12 +71,13 @@ static void pictures(const struct site_page *p, struct buf *out) {
     struct result r = {.ex = ex, .file = "", .speed = {.valid = true, .kind = "modelled", .timed = timed}};
     r.speed.bytes = ex->bytes ? ex->bytes(c) : 0, r.speed.flops = ex->flops ? ex->flops(c) : 0;
     buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "), page_put(device()->full_name, out);
-    buf_puts(out, ".</p>\n");
+    buf_puts(out, " for "), problem_size(ex, c, &size), page_put(buf_str(&size), out);
+    buf_puts(out, timed ? ".</p>\n" : ", the size that is counted.</p>\n");
     report_picture_times(&r, device(), &b, out);
     report_picture_accesses(&r, &b, out);
     if (trouble.size) fprintf(stderr, "makesite: %s: %s", ex->name, buf_str(&trouble));
     version_free(list, b.nversions);
-    buf_free(&trouble);
+    buf_free(&trouble), buf_free(&size);
 }
 
 /* ---- pages ---- */

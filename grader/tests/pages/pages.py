@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """make check-pages: every page of a folder parses, links to nothing that is not there, asks for nothing; and, where a Chromium is
-found, shows no error at three widths, in light and dark, and does not scroll sideways.
+found, shows no error at three widths, in light and dark, does not scroll sideways, and
+loses nothing at the margin of a sheet of paper.
 
     pages.py FOLDER [PICTURES]      PICTURES: a folder for screenshots, index.html and the first pages
 
@@ -9,6 +10,11 @@ commands of the DevTools protocol."""
 import base64, html.parser, json, os, pathlib, re, shutil, subprocess, sys, time
 
 WIDTHS = (360, 720, 1280)
+PAPER = 718  # CSS pixels: A4, 210 mm at 96 to the inch, less Chromium's margins of a centimetre
+# What paper cuts off, since nobody can scroll there: boxes whose content is wider than they are, or that end beyond the sheet.
+CUT = """[...document.querySelectorAll('pre,.scroll,.side>div,table,svg')].filter(e => e.getClientRects().length &&
+(e.scrollWidth > e.clientWidth + 1 && e.tagName == 'PRE' || e.getBoundingClientRect().right > innerWidth + 1))
+.map(e => (e.className.baseVal ?? e.className) + ' ' + e.tagName + ': ' + e.textContent.trim().slice(0, 40)).slice(0, 3).join('; ')"""
 VOID = {"meta", "br", "hr", "input", "img", "link"}
 
 
@@ -98,9 +104,9 @@ class Browser:
                 return answer["result"]
             self.events.append(answer)
 
-    def open(self, path, width, dark):
+    def open(self, path, width, dark, media=""):
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.ask("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.events.clear()
         self.ask("Page.navigate", url=path.absolute().as_uri())
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
@@ -121,6 +127,11 @@ class Browser:
             if url and url != path.absolute().as_uri():
                 found.append("asks for " + url[:100])
         return found
+
+    def cut_on_paper(self, path):
+        self.open(path, PAPER, False, "print")
+        cut = self.ask("Runtime.evaluate", expression=CUT)["result"].get("value")
+        return [f"cut off: {cut}"] if cut else []
 
     def picture(self, to):
         size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
@@ -159,9 +170,11 @@ def main():
                 if pictures and (i < 3 or path.name == "index.html"):
                     pictures.mkdir(parents=True, exist_ok=True)
                     browser.picture(pictures / f"{path.stem}-{width}{'-dark' if dark else ''}.png")
+            tell(path, " on paper", browser.cut_on_paper(path))
         browser.process.terminate()
     print(f"{len(pages)} pages, {bad} faults")
     return bad != 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

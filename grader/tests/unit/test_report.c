@@ -88,6 +88,183 @@ START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
 }
 END_TEST
 
+static bool fits(const char *text, unsigned width) {
+    for (const char *l = text; *l; l += strcspn(l, "\n") + (l[strcspn(l, "\n")] == '\n'))
+        if (columns(l, strcspn(l, "\n")) > width) return false;
+    return true;
+}
+
+static unsigned times_in(const char *text, const char *part) {
+    unsigned n = 0;
+    for (; (text = strstr(text, part)); text++) n++;
+    return n;
+}
+
+/* Both figures miss at the line that reads far to the right of column 80. */
+static struct result missed_twice(void) {
+    static struct technique_result list[] = {{.name = "a goal",
+                                              .metric = "sectors",
+                                              .value = 9,
+                                              .limit = 8,
+                                              .at_most = true,
+                                              .reason = "why so",
+                                              .file = "none.cu",
+                                              .line = 2},
+                                             {.name = "a goal",
+                                              .metric = "excess",
+                                              .value = 4,
+                                              .limit = 2,
+                                              .at_most = true,
+                                              .reason = "why so",
+                                              .file = "none.cu",
+                                              .line = 2}};
+    struct result r = {.ex = &exercise,
+                       .id = "00-none/none",
+                       .file = "none.cu",
+                       .verdict = V_PART,
+                       .max_score = 100,
+                       .message = "",
+                       .technique = list,
+                       .ntechnique = 2,
+                       .checks = {1, 0, 0, 0, 0.5},
+                       .speed = {.note = ""}};
+    buf_puts(&r.source,
+             "first line\n    if (row < rows && column < columns) out[(size_t)column * rows + row] = in[(size_t)row * "
+             "columns + column];\n");
+    return r;
+}
+
+START_TEST(a_long_line_is_quoted_to_its_end_within_the_width) {
+    struct result r = missed_twice();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(fits(buf_str(&out), 80), "%s", buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "columns + column];\n"), "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
+START_TEST(what_two_figures_have_in_common_is_said_once) {
+    struct result r = missed_twice();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(times_in(buf_str(&out), "why so") == 1 && times_in(buf_str(&out), "| if (row") == 1, "%s",
+                  buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "miss excess is 4, at most 2\n"), "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
+/* "none.cu:2: a goal" alone reads as if it were so. */
+START_TEST(the_first_line_says_that_a_goal_is_not_reached) {
+    struct result r = missed_twice();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(strstr(buf_str(&out), "\nnone.cu:2: goal not reached: a goal: sectors is 9, at most 8\n"), "%s",
+                  buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
+START_TEST(after_a_failing_case_that_case_alone_is_offered) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(strstr(buf_str(&out), "build/grader run none --case 2 "), "%s", buf_str(&out));
+    buf_free(&out);
+}
+END_TEST
+
+START_TEST(the_first_line_shows_the_first_wrong_element) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 100};
+    r.verdict = V_WA, r.ncases = 1;
+    r.cases[0].message = "1 of 1 elements of `out` are wrong:\n  out[0]      got 1       want 2\n";
+    report_text(&r, device_find("h200"), &style, &out);
+    const char *second = strchr(buf_str(&out), '\n') + 1,
+               *expected = "1 of 1 elements of `out` are wrong: out[0] got 1 want 2 (n 1)\n";
+    ck_assert_msg(!strncmp(second, expected, strlen(expected)), "%s", buf_str(&out));
+    buf_free(&out);
+}
+END_TEST
+
+/* nvcc writes FILE(LINE), which few editors jump by. */
+START_TEST(the_first_error_of_the_compiler_is_in_the_second_line) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    r.ncases = 0, r.verdict = V_CE;
+    r.message = "none.cu(5): warning #177-D: variable \"i\" was declared but never referenced\n\n"
+                "none.cu(6): error: identifier \"blokIdx\" is undefined\n    int row = blokIdx.y;\n              ^\n";
+    report_text(&r, device_find("h200"), &style, &out);
+    const char *second = strchr(buf_str(&out), '\n') + 1,
+               *expected = "none.cu:6: error: identifier \"blokIdx\" is undefined\n";
+    ck_assert_msg(!strncmp(second, expected, strlen(expected)), "%s", buf_str(&out));
+    buf_free(&out);
+}
+END_TEST
+
+/* A screen of 24 lines: what passed goes, what failed stays. */
+START_TEST(a_brief_report_leaves_out_what_passed) {
+    static struct technique_result list[] = {
+        {.name = "a guard",
+         .metric = "blocks",
+         .value = 4,
+         .limit = 8,
+         .at_most = true,
+         .passed = true,
+         .reason = "",
+         .file = "",
+         .guard = true,
+         .test = 1},
+        {.name = "a goal", .metric = "threads", .value = 9, .limit = 8, .at_most = true, .reason = "why", .file = ""}};
+    struct result r = missed_twice();
+    struct buf out = {0};
+    struct report_style style = {.width = 80, .brief = true};
+    r.technique = list;
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(!strstr(buf_str(&out), "blocks is") && !strstr(buf_str(&out), "jail"), "%s", buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "threads is 9") && strstr(buf_str(&out), "guard a guard"), "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
+/* Colours take no room; a line of 81 columns takes two rows of 80. */
+START_TEST(a_text_is_cut_where_the_screen_ends) {
+    struct buf text = {0}, out = {0};
+    struct report_style style = {.width = 80};
+    buf_printf(&text, "\033[1m%080d\033[0m\n%081d\nthree\nfour\n", 1, 2);
+    ck_assert_uint_eq(report_fit(buf_str(&text), 5, &style, &out), 0);
+    ck_assert_str_eq(buf_str(&out), buf_str(&text));
+    buf_clear(&out);
+    ck_assert_uint_eq(report_fit(buf_str(&text), 4, &style, &out), 1);
+    ck_assert_msg(strstr(buf_str(&out), "three\n") && !strstr(buf_str(&out), "four"), "%s", buf_str(&out));
+    buf_clear(&out);
+    ck_assert_uint_eq(report_fit(buf_str(&text), 2, &style, &out), 3);
+    buf_free(&out), buf_free(&text);
+}
+END_TEST
+
+START_TEST(markdown_is_wrapped_at_words_and_code_is_not) {
+    struct buf out = {0};
+    struct report_style style = {.width = 40};
+    report_markdown("Some lane must read `in[r][c]`, and some\nlane must write it.\n\n- an item whose words go on\nin "
+                    "the next line\n"
+                    "- two\n\n    float x = a_name_that_is_long + another_one;\n",
+                    &style, &out);
+    ck_assert_str_eq(
+        buf_str(&out),
+        "Some lane must read `in[r][c]`, and some\nlane must write it.\n\n- an item whose words go on in the next\n"
+        "line\n- two\n\n    float x = a_name_that_is_long + another_one;\n");
+    buf_free(&out);
+}
+END_TEST
+
 START_TEST(each_figure_of_a_goal_is_marked) {
     static struct technique_result list[] = {{.name = "a goal",
                                               .metric = "blocks",
@@ -126,6 +303,31 @@ START_TEST(each_figure_of_a_goal_is_marked) {
                                         "    miss threads is 4.50001, at most 4.5; naive 32\n"),
                   "%s", buf_str(&out));
     buf_free(&out);
+}
+END_TEST
+
+START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
+    static struct kernel_time times[] = {{.name = "kick",
+                                          .limit = "warps per SM",
+                                          .bound_by = "L2 bandwidth, 69 %",
+                                          .launches = 16,
+                                          .registers = 19,
+                                          .occupancy = 1,
+                                          .us = 306.7},
+                                         {.name = "drift",
+                                          .limit = "warps per SM",
+                                          .bound_by = "L2 bandwidth, 86 %",
+                                          .launches = 16,
+                                          .registers = 10,
+                                          .occupancy = 1,
+                                          .us = 241.4}};
+    struct result r = missed_twice();
+    struct buf out = {0};
+    struct report_style style = {.width = 100};
+    r.times = times, r.ntimes = 2, r.has_counters = true;
+    report_profile(&r, device_find("h200"), &style, false, &out);
+    ck_assert_msg(strstr(buf_str(&out), "86 %") && fits(buf_str(&out), 100), "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
 }
 END_TEST
 
@@ -184,7 +386,7 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
     ck_assert(strstr(last, "   25.0  a barrier "));
     ck_assert(strstr(buf_str(&out),
                      "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
-                     "bandwidth, 72 %\n"));
+                     "bandwidth, 72\n%\n"));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -232,7 +434,17 @@ UNIT_SUITE(report) {
     tcase_add_test(t, numbers_are_written_as_people_do);
     tcase_add_test(t, the_first_cause_is_in_the_second_line);
     tcase_add_test(t, a_line_that_the_message_quotes_is_not_quoted_again);
+    tcase_add_test(t, a_long_line_is_quoted_to_its_end_within_the_width);
+    tcase_add_test(t, what_two_figures_have_in_common_is_said_once);
+    tcase_add_test(t, the_first_line_says_that_a_goal_is_not_reached);
+    tcase_add_test(t, after_a_failing_case_that_case_alone_is_offered);
+    tcase_add_test(t, the_first_line_shows_the_first_wrong_element);
+    tcase_add_test(t, the_first_error_of_the_compiler_is_in_the_second_line);
+    tcase_add_test(t, a_brief_report_leaves_out_what_passed);
+    tcase_add_test(t, a_text_is_cut_where_the_screen_ends);
+    tcase_add_test(t, markdown_is_wrapped_at_words_and_code_is_not);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);
+    tcase_add_test(t, the_lines_of_kernels_are_wrapped_at_words);
     tcase_add_test(t, the_hottest_line_stands_first);
     tcase_add_test(t, where_points_and_time_disagree_the_report_says_why);
     tcase_add_test(t, the_profile_says_where_warps_wait_and_for_what);
