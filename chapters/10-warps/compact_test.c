@@ -123,6 +123,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2 holds. */
 EXERCISE(compact, .chapter = "10-warps", .title = "Places by votes", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20}}, .timed = {{1 << 24}},
-         .reference = reference, .bytes = bytes, .flops = flops,
+         .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}}, .variants = {"half kept", "none kept", "all kept", "one of a hundred kept"}},
+         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-serial");

@@ -127,6 +127,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed with 128 MB in and 4 MB out. */
 EXERCISE(segmented_sum, .chapter = "10-warps", .title = "Sums of segments, by flags", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 20, 1 << 16}},
-         .timed = {{1 << 24, 1 << 20}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}, {1, 20000}},
+                  .variants = {"segments of 1 to 48", "each element a segment", "one segment"}},
+         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 20}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-shared");

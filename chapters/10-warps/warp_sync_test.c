@@ -108,6 +108,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed with 64 MB, in and out. */
 EXERCISE(warp_sync, .chapter = "10-warps", .title = "Lanes that do not run in step", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .technique_case = {{1 << 18}},
-         .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 70000}}, .variants = {"any order", "falling", "sorted", "all equal"}},
+         .technique_case = {{1 << 18}}, .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 50, .speed = 40}, .tests = tests, .baseline = "1-block-barriers");
