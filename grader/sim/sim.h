@@ -318,7 +318,7 @@ void sim_result_free(struct sim_result *r);
 struct sim_sample {
     const uint64_t *blocks; /* linear indices, ascending */
     unsigned nblocks;
-    uint64_t words_per_block; /* of trace, after which a block's is truncated */
+    uint64_t words_per_block; /* of trace, that are kept of a block */
     bool only;                /* run no others: memory is changed by the sample alone, counters are scaled up */
 };
 struct sim_trace; /* grader/sim/core/trace.h */
