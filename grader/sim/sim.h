@@ -285,8 +285,8 @@ struct sim_launch {
     bool large_clusters; /* of more than 8 blocks, which not every device has */
 };
 
-/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks. The
- * last two are counted in traced launches only. */
+/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks, and of
+ * global atomics over the word that most lanes want. The last two are counted in traced launches only. */
 struct sim_work {
     uint64_t executed, sectors, passes;
 };
