@@ -59,10 +59,12 @@ START_TEST(warps_stay_together) {
 }
 END_TEST
 
-/* Without a tree there are no conflicts either. 4: what one thread does with an mbarrier for a copy in bulk; an atomic a warp
+/* A tree in device memory has no conflicts, without a tree there are none either. 4: what one thread does with an mbarrier for a copy in bulk; an atomic a warp
  * would be 8. */
 START_TEST(work_is_shared_by_the_group) {
     ex_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
+    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.125,
+                   "sums on their way stay in the block: in memory they are read once more in each round");
     ex_at_most_per("atomic_operations", technique_groups(), "group", 0, "the sum of a group needs no atomics");
     ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 4, "atomics on one word take turns");
 }

@@ -17,7 +17,8 @@ enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 static const char with_listing[] = "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
                                    "ulimit -t 15; ulimit -f 65536\n"
                                    "\"$3\" -ndf -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
-enum { KILLED = 128 /* a shell's exit status of what a signal ended */ };
+/* A shell's exit status of what a signal ended; ptxas itself ends with 255 after an error. */
+enum { KILLED = 128, MOST_SIGNALS = 64 };
 
 struct ptxas_job {
     struct jail *jail; /* NULL: `text` came from the cache */
@@ -131,7 +132,7 @@ static void take(struct ptxas_job *p) {
     jail_wait(p->jail, BUILD_SECONDS, &r);
     p->jail = NULL;
     buf_clear(&p->text);
-    bool ended = r.end == JAIL_EXITED && r.code < KILLED;
+    bool ended = r.end == JAIL_EXITED && (r.code < KILLED || r.code > KILLED + MOST_SIGNALS);
     p->refused = ended && r.code != 0;
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
     if (r.has_taken[0]) take_listing(p, &r.taken[0]);

@@ -91,7 +91,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, c
     struct launch l;
     *out = (struct sim_result){0};
     launch_prepare(&l, s, r);
-    l.trace = trace_open(which->blocks, which->nblocks, l.nwarps, which->words_per_block);
+    l.trace = trace_open(which->blocks, which->nblocks, l.nwarps, which->words_per_block, s->options.sample_key);
     if (which->only) l.chosen = which->blocks, l.nchosen = which->nblocks;
     if (which->only && l.nworkers > which->nblocks) l.nworkers = which->nblocks ? which->nblocks : 1;
     execute(&l, out);

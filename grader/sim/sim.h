@@ -285,8 +285,8 @@ struct sim_launch {
     bool large_clusters; /* of more than 8 blocks, which not every device has */
 };
 
-/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks. The
- * last two are counted in traced launches only. */
+/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks, and of
+ * global atomics over the word that most lanes want. The last two are counted in traced launches only. */
 struct sim_work {
     uint64_t executed, sectors, passes;
 };
@@ -318,7 +318,7 @@ void sim_result_free(struct sim_result *r);
 struct sim_sample {
     const uint64_t *blocks; /* linear indices, ascending */
     unsigned nblocks;
-    uint64_t words_per_block; /* of trace, after which a block's is truncated */
+    uint64_t words_per_block; /* of trace, that are kept of a block */
     bool only;                /* run no others: memory is changed by the sample alone, counters are scaled up */
 };
 struct sim_trace; /* grader/sim/core/trace.h */

@@ -4,22 +4,70 @@
 #include "grader/sim/core/core.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Blocks whose accesses are looked at: some of the first, and one in the middle, where nothing is special. */
 enum { LOOKED_AT = 4 };
 
-static void put(struct trace_block *t, u32 warp, u64 word) {
-    struct trace_warp *w = &t->warps[warp];
-    if (t->truncated) return;
-    if (++t->words > t->limit) {
-        t->truncated = true;
-        return;
-    }
-    GROW(w->words, w->n + 1, w->capacity, 256);
-    w->words[w->n++] = word;
+/* ---- what is kept where a block makes more words than there is room for ---- */
+
+/* The last level is for parts that are too long alone: what of them finds no room is left out. */
+enum { MOST_LEVEL = 40, PARTS_OF_A_WARP = 32, LEAST_PART = 64 };
+
+/* Going down from the level at hand, one of two each time, so that what is kept was kept at the level before, too. The first part of
+ * a run says nothing of the rest; and code that knew which parts are kept could do in the others what is to cost nothing. */
+static bool is_kept(const struct trace_block *t, u64 number) {
+    u64 at = number >> t->level;
+    for (u32 level = t->level; level; level--) at = 2 * at + (launch_hash(64 * at + level, t->key) >> 40 & 1);
+    return at == number;
 }
 
-void trace_segment(struct trace_block *t, u32 warp, u32 segment) { put(t, warp, segment); }
+static void thin_warp(struct trace_block *t, struct trace_warp *w) {
+    u32 n = 0, parts = 0;
+    for (u32 i = 0; i < w->nparts; i++) {
+        struct trace_part p = w->part[i];
+        u32 words = (i + 1 < w->nparts ? w->part[i + 1].first : w->n) - p.first;
+        if (!is_kept(t, p.number)) continue;
+        memmove(w->words + n, w->words + p.first, words * sizeof *w->words);
+        w->part[parts++] = (struct trace_part){n, p.number};
+        n += words;
+    }
+    w->n = n, w->nparts = parts, w->kept = w->kept && is_kept(t, w->number);
+    t->words += n;
+}
+
+static void thin(struct trace_block *t) {
+    t->level++, t->truncated = true, t->words = 0;
+    for (u32 i = 0; i < t->nwarps; i++) thin_warp(t, &t->warps[i]);
+}
+
+/* Room for `n` words at the end of the warp's stream; NULL: they are not kept. */
+static u64 *take(struct trace_block *t, u32 warp, u32 n) {
+    struct trace_warp *w = &t->warps[warp];
+    w->seen += n;
+    while (w->kept && t->words + n > t->limit && t->level < MOST_LEVEL) thin(t);
+    if (w->kept && t->words + n > t->limit) t->truncated = true, w->kept = false;
+    if (!w->kept) return NULL;
+    GROW(w->words, w->n + n, w->capacity, 256);
+    w->n += n, t->words += n;
+    return w->words + w->n - n;
+}
+
+static void begin_part(struct trace_block *t, struct trace_warp *w) {
+    w->number = w->seen / t->part_words, w->next = (w->number + 1) * t->part_words;
+    w->kept = is_kept(t, w->number);
+    if (!w->kept) return;
+    GROW(w->part, w->nparts + 1, w->part_capacity, 16);
+    w->part[w->nparts++] = (struct trace_part){w->n, w->number};
+}
+
+void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
+    if (t->warps[warp].seen >= t->warps[warp].next) begin_part(t, &t->warps[warp]);
+    u64 *to = take(t, warp, 1);
+    if (to) *to = segment;
+}
+
+/* ---- accesses ---- */
 
 /* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared memory". */
 static u32 phase_passes(const u64 *ea, u32 mask, u32 span) {
@@ -117,8 +165,10 @@ struct access {
 static void put_access(struct exec *x, const struct op *o, struct access a, const u64 *entry, u32 n) {
     u64 header = TRACE_ACCESS | (u64)(a.passes & 0xff) << 51 | (u64)a.verb << 49 | (u64)a.space << 46 |
                  (u64)a.lanes << 40 | (u64)n << 32 | (u32)(o - x->worker->launch->ops);
-    put(x->trace, x->warp->index, header);
-    for (u32 i = 0; i < n; i++) put(x->trace, x->warp->index, entry[i]);
+    u64 *to = take(x->trace, x->warp->index, n + 1);
+    if (!to) return;
+    *to = header;
+    memcpy(to + 1, entry, n * sizeof *entry);
 }
 
 /* What it costs where it goes: sectors in global memory, else passes. */
@@ -194,12 +244,17 @@ void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset) {
 
 /* ---- the whole ---- */
 
-struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit) {
+struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit, u64 key) {
     struct sim_trace *t = xcalloc(1, sizeof *t);
     t->blocks = xcalloc(n ? n : 1, sizeof *t->blocks);
     t->nblocks = n;
     for (u32 i = 0; i < n; i++) {
-        t->blocks[i] = (struct trace_block){.linear = blocks[i], .nwarps = nwarps, .limit = limit};
+        u64 part = limit / PARTS_OF_A_WARP / nwarps;
+        t->blocks[i] = (struct trace_block){.linear = blocks[i],
+                                            .nwarps = nwarps,
+                                            .limit = limit,
+                                            .key = launch_hash(blocks[i], key),
+                                            .part_words = part > LEAST_PART ? part : LEAST_PART};
         t->blocks[i].warps = xcalloc(nwarps, sizeof *t->blocks[i].warps);
         t->blocks[i].looks = i < LOOKED_AT || i == n / 2;
     }
@@ -218,7 +273,8 @@ struct trace_block *trace_find(struct sim_trace *t, u64 linear) {
 
 void sim_trace_free(struct sim_trace *t) {
     for (u32 i = 0; t && i < t->nblocks; i++) {
-        for (u32 w = 0; w < t->blocks[i].nwarps; w++) free(t->blocks[i].warps[w].words);
+        for (u32 w = 0; w < t->blocks[i].nwarps; w++)
+            free(t->blocks[i].warps[w].words), free(t->blocks[i].warps[w].part);
         free(t->blocks[i].warps);
         trace_look_free(&t->blocks[i]);
     }

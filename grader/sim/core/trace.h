@@ -30,9 +30,20 @@ static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
 /* Other accesses to shared memory have no entries. */
 static inline bool trace_is_mark(u64 w) { return trace_space(w) == SPACE_SHARED && trace_entries(w); }
 
+/* A warp's stream comes in parts of some hundred words. Where a block makes more words than there is room for, parts are left out,
+ * all over its run: of each 2^level in a row one stays, which one follows from the key. */
+struct trace_part {
+    u32 first; /* its first word, a segment's */
+    u64 number;
+};
+
 struct trace_warp {
     u64 *words;
     u32 n, capacity;
+    struct trace_part *part; /* that are kept */
+    u32 nparts, part_capacity;
+    u64 seen, number, next; /* words made so far; the part that is being made, and where the next one begins */
+    bool kept;              /* the part that is being made is */
 };
 
 /* An access as its lanes asked for it; see struct sim_access. */
@@ -46,8 +57,10 @@ struct trace_block {
     u64 linear, executed; /* executed: warp instructions */
     struct sim_work work;
     u32 nwarps;
-    u64 words, limit;
-    bool truncated, ran;
+    u64 words, limit; /* kept, and the most that may be */
+    u64 key, part_words;
+    u32 level;
+    bool truncated, ran; /* truncated: words were left out */
     struct trace_warp *warps;
     bool looks; /* one of the few in which accesses are looked at */
     struct trace_look *look;
@@ -59,8 +72,8 @@ struct sim_trace {
     u32 nblocks;
 };
 
-/* NULL-safe lookups; `limit`: words that a block may take, after which it is truncated. */
-struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit);
+/* NULL-safe lookups; `limit`: words that are kept of a block; `key`: which ones, where it makes more. */
+struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit, u64 key);
 struct trace_block *trace_find(struct sim_trace *t, u64 linear);
 
 void trace_segment(struct trace_block *t, u32 warp, u32 segment);

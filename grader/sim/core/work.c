@@ -10,6 +10,7 @@ static struct sim_work counted(const struct worker *k) {
         const u64 *s = k->stats[i];
         if (o->space == SPACE_SHARED) w.passes += s[STAT_WAVEFRONTS] + s[STAT_SERIAL];
         else if (o->space != SPACE_CONST) w.sectors += s[STAT_SECTORS];
+        if (o->space == SPACE_GLOBAL && (o->verb == MEM_ATOM || o->verb == MEM_RED)) w.passes += s[STAT_SERIAL];
     }
     return w;
 }

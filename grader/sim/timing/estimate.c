@@ -138,19 +138,29 @@ static void interval(const struct plan *p, const struct sim_trace *trace, const 
     t->low = t->seconds / f, t->high = t->seconds * f;
 }
 
+/* ---- blocks of which parts are traced ---- */
+
+static const double unlike = 1.25; /* times as much as the sample lets expect */
+
+/* What was left out is as much again as the instructions say; or as the words do, where those in the parts left out have more
+ * accesses. */
 static double cut_short(const struct sim_trace *t, const struct regions *r) {
-    double executed = 0, traced = 0;
+    double executed = 0, traced = 0, seen = 0, kept = 0;
     for (u32 i = 0; i < t->nblocks; i++) {
         if (!t->blocks[i].truncated) continue;
         executed += (double)t->blocks[i].executed;
-        for (u32 w = 0; w < t->blocks[i].nwarps; w++)
-            for (u32 k = 0; k < t->blocks[i].warps[w].n; k++) {
-                u64 h = t->blocks[i].warps[w].words[k];
+        for (u32 w = 0; w < t->blocks[i].nwarps; w++) {
+            const struct trace_warp *s = &t->blocks[i].warps[w];
+            seen += (double)s->seen, kept += s->n;
+            for (u32 k = 0; k < s->n; k++) {
+                u64 h = s->words[k];
                 if (trace_is_access(h)) k += trace_entries(h);
                 else traced += r->module->segments[trace_low(h)].insns;
             }
+        }
     }
-    return traced > 0 && executed > traced ? executed / traced : 1;
+    double instructions = traced > 0 && executed > traced ? executed / traced : 1, words = kept > 0 ? seen / kept : 1;
+    return words > unlike * instructions ? words : instructions;
 }
 
 /* ptxas reports bytes of code that stores and loads spilled registers, not the bytes that they take: a place
@@ -181,8 +191,6 @@ static double spills_by_operation(const struct sim_kernel *k) {
 static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
 
 /* ---- blocks that the sample does not speak for ---- */
-
-static const double unlike = 1.25; /* times as much as the sample lets expect */
 
 /* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the sample spoke for it. Four
  * sectors a cycle is what L1 gives at best, one pass what the banks do. */

@@ -72,6 +72,11 @@ static bool copies(const struct sim_module *m, u32 op) {
     return false;
 }
 
+/* An access of its own within an instruction of many, as of wmma and ldmatrix. The store of a cp.async is its load's. */
+static bool has_access(const struct sim_module *m, const struct op *o) {
+    return time_is_memory(o) && !m->mems[o->aux].async;
+}
+
 /* What begins copies, ends a group of them, or waits. */
 static void note_copies(const struct sim_module *m, struct step *s) {
     const char *name = insn_rows[m->ops[s->op].row].name;
@@ -140,7 +145,7 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
         to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
     bool copy = !strcmp(row->name, "ld") && copies(m, op);
-    if (!o->weight && !copy) to = (struct lowered){UNIT_NONE, 0, 0};
+    if (!o->weight && !copy && !has_access(m, o)) to = (struct lowered){UNIT_NONE, 0, 0};
     *s = (struct step){.op = op,
                        .unit = to.unit,
                        .count = to.count,

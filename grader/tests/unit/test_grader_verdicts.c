@@ -139,7 +139,8 @@ START_TEST(each_verdict) {
     for (unsigned i = 0; i < N; i++) {
         struct buf text = {0};
         everything(&results[i], &text);
-        bool ok = results[i].verdict == submissions[i].verdict && strstr(buf_str(&text), submissions[i].says);
+        bool ok = results[i].verdict == submissions[i].verdict && strstr(buf_str(&text), submissions[i].says) &&
+                  !strstr(buf_str(&text), "or crashed"); /* no program of these was too much for a compiler */
         if (!ok)
             buf_printf(&wrong, "\n%s: expected %s, \"%s\", got %.600s", submissions[i].source,
                        verdict_code(submissions[i].verdict), submissions[i].says, buf_str(&text));

@@ -71,6 +71,26 @@ static void expect_product(const char *device, const char *kind, const char *a, 
 
 /* As measured on an H100; for the A100 from its data sheet: 312 TFLOP/s / 108 SMs / 1.41 GHz = 2049 operations a clock, 512 a
  * quarter of an SM, and a product of 16 x 8 x 16 has 4096. */
+/* 1 KiB a warp by an instruction, from 32 MiB, takes DRAM as long as loads of 16 bytes a lane do; rows of ldmatrix that lie 128 bytes apart
+ * take a pass each. */
+START_TEST(test_matrices_come_from_somewhere) {
+    struct spec loads = stream_spec("h200", 8192), s = {.blocks = 4096, .threads = 256, .n = 1, .bytes = 32 << 20};
+    spec_add(
+        &s,
+        "shr.u32 %%r30, %%r4, 5;\nmul.wide.u32 %%d10, %%r30, 1024;\nadd.s64 %%d11, %%d0, %%d10;\nmov.u32 %%r31, 16;\n"
+        "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%%f1, %%f2, %%f3, %%f4, %%f5, %%f6, %%f7, %%f8}, "
+        "[%%d11], %%r31;\n");
+    ck_about(spec_cycles(&s), spec_cycles(&loads), 0.3);
+    buf_free(&s.body), buf_free(&loads.body);
+    struct spec rows = {.blocks = SMS, .threads = 512, .n = 20, .dynamic_shared = 8192};
+    spec_add(&rows, "mad.lo.u32 %%r20, %%r5, 128, %%r7;\n");
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&rows, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%r30, %%r31, %%r32, %%r33}, [%%r20+%u];\n", 16 * i);
+    ck_about(spec_cycles(&rows), 20 * 4 * 32 * 16.0, 0.15);
+    buf_free(&rows.body);
+}
+END_TEST
+
 START_TEST(test_products_of_matrices) {
     static const char four[] = "%r30,%r31,%r32,%r33", two[] = "%r34,%r35", one[] = "%r34";
     expect_product("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, 6);
@@ -525,6 +545,7 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, test_issue);
     tcase_add_test(c, test_fp64_and_special);
     tcase_add_test(c, test_products_of_matrices);
+    tcase_add_test(c, test_matrices_come_from_somewhere);
     tcase_add_test(c, test_shared_passes);
     tcase_add_test(c, test_wide_shared_loads);
     tcase_add_test(c, test_l1_passes);
