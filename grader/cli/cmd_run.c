@@ -45,8 +45,8 @@ static void say_how_to_repeat(const struct options *o, const struct result *resu
         for (unsigned k = 0; k < results[i].ncases; k++) {
             const struct case_result *c = &results[i].cases[k];
             if (!c->drawn || c->verdict == V_AC) continue;
-            buf_printf(out, "  the same size again: build/grader run %s --seed %s --case %u\n", results[i].ex->name,
-                       o->seed, c->number);
+            buf_printf(out, "  the same size again: build/grader run %s%s%s --seed %s --case %u\n", results[i].ex->name,
+                       o->file ? " --file " : "", o->file ? o->file : "", o->seed, c->number);
             break;
         }
 }
