@@ -290,7 +290,7 @@ END_TEST
 
 START_TEST(the_report_says_how_to_repeat_a_drawn_size) {
     const char *at = build_folder();
-    ck_assert_int_eq(shell(RUN MUTANT " | grep -q -- 'run transpose --seed abc --case 13$'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " | grep -q -- 'run transpose --file " MUTANT " --seed abc --case 13$'", at), 0);
     ck_assert_int_eq(shell(RUN MUTANT " --case 13 | grep -q ' drawn from the seed$'", at), 0);
     ck_assert_int_eq(shell(RUN MUTANT " --case 8 | grep -q 'same size'", at), 1); /* one tile: right */
     ck_assert_int_eq(shell(RUN MUTANT " --case 15 2>&1 | grep -q -- '--case 15: transpose has 14 cases'", at), 0);
