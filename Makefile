@@ -242,7 +242,7 @@ FUZZMAKE := $(MAKE) --no-print-directory SAN=1 B=build/fuzz CC=clang CXX=clang++
 fuzz: $(B)/setup.done
 	$(Q)command -v clang >/dev/null || { echo "make fuzz needs:  apt-get install" $$(sed -n 's/^fuzz: //p' grader/packages.txt) >&2; exit 1; }
 	+$(Q)mkdir -p build/fuzz && touch build/fuzz/setup.done && $(FUZZMAKE) $(fuzzers:%=build/fuzz/%)
-	$(Q)for f in $(fuzzers); do mkdir -p build/fuzz/found/$$f && echo "fuzz: $$f, $(FUZZ_S) s" && build/fuzz/$$f -max_total_time=$(FUZZ_S) -timeout=20 \
+	$(Q)for f in $(fuzzers); do mkdir -p build/fuzz/found/$$f && echo "fuzz: $$f, $(FUZZ_S) s" && timeout -k 5 $$(($(FUZZ_S) + 300)) build/fuzz/$$f -max_total_time=$(FUZZ_S) -timeout=20 \
 	  -max_len=16384 -entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f grader/tests/fuzz/corpus/$$f 2>build/fuzz/$$f.log || \
 	  { tail -n 60 build/fuzz/$$f.log; exit 1; }; tail -n 12 build/fuzz/$$f.log; done
 .SECONDEXPANSION:
