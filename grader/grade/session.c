@@ -287,10 +287,15 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
 static void put_call(const char *name, struct buf *out) {
     static const struct {
         const char *message, *words;
-    } known[] = {{"read", "The copy to the host"},   {"write", "The copy to the device"},
-                 {"copy", "The copy on the device"}, {"fill", "The call to `cudaMemset`"},
-                 {"launch", "The kernel launch"},    {"alloc", "The call to `cudaMalloc`"},
-                 {"free", "The call to `cudaFree`"}, {"sync", "The synchronisation"}};
+    } known[] = {{"read", "The copy to the host"},
+                 {"write", "The copy to the device"},
+                 {"copy", "The copy on the device"},
+                 {"fill", "The call to `cudaMemset`"},
+                 {"launch", "The kernel launch"},
+                 {"alloc", "The call to `cudaMalloc`"},
+                 {"free", "The call to `cudaFree`"},
+                 {"sync", "The synchronisation"},
+                 {"texture_create", "The creation of a texture or surface object"}};
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].message)) {
             buf_puts(out, known[i].words);
@@ -413,6 +418,11 @@ static enum verdict out_of_memory(const struct control_outcome *recorded, enum v
     return out->verdict = V_MLE;
 }
 
+/* A kernel that got no texture, address or size from a call that failed goes wrong by what stood there instead. */
+static void explain_fault(const struct control_outcome *recorded, struct case_run *out) {
+    if (recorded->error && !strstr(buf_str(&out->message), " had failed: ")) tell_failed_call(recorded, out);
+}
+
 /* Before what is wrong at the second call, that the first one was not. */
 static void tell_second_call(struct case_run *out) {
     struct buf text = {0};
@@ -436,8 +446,9 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
         v = replay_once(s, plan, round, out);
         if (v != V_AC && is_second_call(s, round)) tell_second_call(out);
     }
-    if (s->recorded) note_leaks(s);
     if (!s->recorded) return v;
+    note_leaks(s);
+    if (v == V_RTE && strcmp(s->record.outcome.call, "launch")) explain_fault(&s->record.outcome, out);
     s->tally.other_writes = s->record.writes;
     if (!s->o.gpu) tally_moved(&s->tally, s->o.device, &s->record.moves);
     return out_of_memory(&s->record.outcome, v, out);

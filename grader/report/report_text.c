@@ -388,8 +388,9 @@ static void missing(const struct result *r, const struct report_style *s, struct
     if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
     if (r->verdict == V_IE)
         report_wrapped(
-            "This is a fault of the grader or the machine, not of the submission. It is not scored; run it again.", 2,
-            s, out);
+            "This is a fault of the grader or the machine, not of the submission. It is not scored. Run it again; "
+            "where the message names what the simulated GPU can't run, that gives the same: write it another way.",
+            2, s, out);
     if (r->waived)
         report_wrapped(
             "waived: goals that it misses count as reached, since it is faster than the model answer beyond the "

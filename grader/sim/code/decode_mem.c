@@ -59,6 +59,7 @@ static const struct {
     {"L2::64B", PART_NOTHING, 0},
     {"L2::128B", PART_NOTHING, 0},
     {"L2::256B", PART_NOTHING, 0},
+    {"L2::cache_hint", PART_NOTHING, 0}, /* with a policy as the last operand: what L2 keeps is not modelled */
 #define ATOM(id, name) {name, PART_ATOM, ATOM_##id},
 #include "grader/sim/code/atoms.def"
 #undef ATOM

@@ -39,6 +39,10 @@ static u64 specials(unsigned t, unsigned w) {
     return w == 0 ? t % 32 : w == 1 ? t / 32 : w == 2 ? 64 : w == 3 ? 1 : w == 4 ? (1ull << (t % 32)) - 1 : 0;
 }
 static u64 stacked(unsigned t, unsigned w) { return w == 0 ? 3 * t : w == 1 ? 1 : w == 2 ? 16 * (t % 4 + 1) : 0; }
+static u64 hinted(unsigned t, unsigned w) {
+    (void)t;
+    return w == 1 ? 40 + 40 : 40 + 2 + 1;
+}
 static u64 known(unsigned t, unsigned w) {
     (void)w;
     return t;
@@ -123,5 +127,13 @@ const struct insn_program control_programs[] = {
      "%q4;\nadd.u32 %r1, %r1, %r2;\n"
      "createpolicy.fractional.L2::evict_last.b64 %q5, 1.0;\ncvt.u64.u32 %q6, %r1;\nst.global.u64 [%q0], %q6;",
      32, 1, known, SIM_FAULT_NONE},
+    /* A policy says what L2 keeps, not what is read or written. */
+    {"accesses with a cache policy",
+     "createpolicy.fractional.L2::evict_first.b64 %q5, 1.0;\nst.global.L2::cache_hint.u64 [%q0], 40, %q5;\n"
+     "ld.global.L1::no_allocate.L2::cache_hint.u64 %q2, [%q0], %q5;\n"
+     "atom.global.add.L2::cache_hint.u64 %q3, [%q0], 2, %q5;\nred.global.add.L2::cache_hint.u64 [%q0], 1, %q5;\n"
+     "ld.global.L2::cache_hint.v2.u32 {%r1, %r2}, [%q0], %q5;\nadd.u64 %q3, %q3, %q2;\n"
+     "st.global.u64 [%q0+8], %q3;\nadd.u32 %r1, %r1, %r2;\ncvt.u64.u32 %q4, %r1;\nst.global.u64 [%q0+16], %q4;",
+     32, 3, hinted, SIM_FAULT_NONE},
     {.name = NULL},
 };

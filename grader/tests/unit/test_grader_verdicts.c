@@ -97,6 +97,12 @@ static const struct submission {
     {"__constant__ int one;\n" KERNEL("if (i < n) out[i] = in[i] + one;")
          ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
      V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
+    {"__global__ void k(int *out, cudaTextureObject_t t, int n) { int i = threadIdx.x; if (i < n) out[i] = "
+     "tex1Dfetch<int>(t, i) + 1; }\n" ENTRY(
+         "cudaResourceDesc r = {}; r.resType = cudaResourceTypeLinear; r.res.linear.devPtr = (void *)in;"
+         "r.res.linear.desc = cudaCreateChannelDesc<int>(); r.res.linear.sizeInBytes = 4 * n; cudaTextureDesc d = {};"
+         "cudaTextureObject_t t = 0; cudaCreateTextureObject(&t, &r, &d, nullptr); if (n) k<<<1, 64>>>(out, t, n);"),
+     V_RTE, "The creation of a texture or surface object had failed: cudaErrorNotSupported"},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
     /* A million rounds of five instructions or more: 50 million are enough for each launch, and not for twelve. */
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
