@@ -184,7 +184,7 @@ static void run_resident(struct worker *k, u32 most) {
     u32 running = next_block(k, &k->blocks[0]) ? 1 : 0, idle_rounds = 0;
     while (running) {
         running = 0;
-        bool waits = false, finished = false, share = false;
+        bool waits = false, finished = false, share = l->request->cooperative; /* all of its blocks run at once */
         for (u32 i = 0; i < k->nblocks; i++) {
             struct block *b = &k->blocks[i];
             if (b->done) continue;

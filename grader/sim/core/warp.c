@@ -156,9 +156,35 @@ static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f
     return x->worker->drew = true;
 }
 
+/* A warp whose registers are what they were at an earlier turn of the same loop goes round until someone else writes memory: it
+ * has to let the others run. Looked for after 512 instructions of a turn, then at twice the distance each time, so that loops
+ * which get further pay for a few looks in all. */
+struct look {
+    u64 at, step, seen;
+    u32 pc;
+};
+
+static u64 hash_registers(const struct exec *x, const struct warp *w) {
+    const u64 *word = (const u64 *)w->frames;
+    u64 h = 0;
+    for (u32 i = 0; i < x->worker->launch->warp_frame_bytes / sizeof *word; i++)
+        h = (h ^ word[i]) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
+    return h;
+}
+
+/* The second of two looks may come at another place of the loop: then it is taken as the first of the next two. */
+static bool goes_round(const struct exec *x, const struct warp *w, struct look *k, u32 pc) {
+    if (w->executed < k->at) return false;
+    u64 now = hash_registers(x, w);
+    bool same = k->pc == pc && k->seen == now;
+    *k = (struct look){.at = w->executed + k->step, .step = 2 * k->step, .seen = now, .pc = pc};
+    return same;
+}
+
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     const struct op *ops = x->worker->launch->ops;
     u64 until = w->executed + quantum;
+    struct look look = {.at = w->executed + 512, .step = 512};
     x->warp = w;
     x->base[BASE_WARP] = w->specials;
     for (struct fragment *f = fragment_pick(x->worker, w); f;) {
@@ -177,7 +203,8 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
         if (!f && rendezvous_resolve(x, w)) f = fragment_pick(x->worker, w);
-        if ((again && w->executed >= until) || o->kind == OP_YIELD || drew) return WARP_YIELDS;
+        if (o->kind == OP_YIELD || drew) return WARP_YIELDS;
+        if (again && (w->executed >= until || goes_round(x, w, &look, (u32)(o - ops)))) return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;
 }

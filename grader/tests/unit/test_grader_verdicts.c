@@ -65,6 +65,12 @@ static const struct submission {
          ENTRY(LAUNCH),
      V_PART, ""},
     {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA, "1 of 33 elements of `out` are wrong"},
+    /* As many blocks as the device holds wait for each other: what they spend at that is no endless loop. */
+    {"#include <cooperative_groups.h>\n" KERNEL(
+         "auto g = cooperative_groups::this_grid(); g.sync(); if (i < n) out[i] = "
+         "in[i] + 1; g.sync();")
+         ENTRY("void *a[] = {&out, &in, &n}; cudaLaunchCooperativeKernel((void *)k, 528, 512, a, 0, 0);"),
+     V_AC, ""},
     {ENTRY(""), V_WA, "launched no kernel"},
     {"\n" ENTRY("// TODO: the launch\n"), V_WA, "plus_one.cu:2 still says // TODO: the launch"},
     {KERNEL("if (i < n) out[i] = in[i] + 1") ENTRY(LAUNCH), V_CE, "expected a \";\""},
