@@ -145,7 +145,17 @@ static void count_texture(struct sim_counters *c, const struct stat_owner *o, co
     c->thread_texture_loads += s[STAT_LANES];
 }
 
-static void count_memory(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+/* A constant at a fixed address is an operand of the instruction that uses it (c[bank][offset] in machine code): no lane asks for
+ * it, and it is the same for all of a launch. */
+static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
+    c->const_requests += s[STAT_REQUESTS];
+    c->const_sectors += s[STAT_SECTORS];
+    c->const_ideal += s[STAT_IDEAL];
+    c->thread_const_loads += indexed ? s[STAT_LANES] : 0;
+    c->const_replays += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+}
+
+static void count_memory(struct sim_counters *c, const struct stat_owner *o, bool indexed, const u64 *s) {
     if (o->waited) {
         c->barriers += s[STAT_REQUESTS];
         return;
@@ -164,13 +174,11 @@ static void count_memory(struct sim_counters *c, const struct stat_owner *o, con
         c->local_requests += s[STAT_REQUESTS];
         c->local_sectors += s[STAT_SECTORS];
     } else if (o->space == SPACE_CONST) {
-        c->const_requests += s[STAT_REQUESTS];
-        c->const_sectors += s[STAT_SECTORS];
-        c->const_ideal += s[STAT_IDEAL];
-        c->thread_const_loads += s[STAT_LANES];
-        c->const_replays += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+        count_const(c, indexed, s);
     }
 }
+
+static bool is_indexed(const struct op *o) { return o->src[0] != REF_NONE && ref_base(o->src[0]) != BASE_CONST; }
 
 static void count_stats(const struct launch *l, struct lines *t) {
     const struct sim_module *m = l->module;
@@ -181,7 +189,8 @@ static void count_stats(const struct launch *l, struct lines *t) {
                 u64 v = l->workers[k].stats[i][j];
                 sum[j] = j == STAT_MAX ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
             }
-        if (sum[STAT_REQUESTS]) count_memory(counters_of(t, &m->ops[m->stat_owners[i].op]), &m->stat_owners[i], sum);
+        const struct op *o = &m->ops[m->stat_owners[i].op];
+        if (sum[STAT_REQUESTS]) count_memory(counters_of(t, o), &m->stat_owners[i], is_indexed(o), sum);
     }
 }
 

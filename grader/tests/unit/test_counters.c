@@ -170,7 +170,8 @@ static const char paths[] =
          "mov.u64 %q9, s;\nadd.u64 %q10, %q9, %q7;\nadd.u64 %q11, %q9, %q1;\n"
          ".loc 1 40 0\natom.global.or.b32 %r1, [%q2], 0;\n"
          ".loc 1 41 0\nred.global.add.u32 [%q4], %r1;\n"
-         ".loc 1 42 0\nld.const.u32 %r2, [%q6];\nld.const.u32 %r3, [%q5];\n"
+         ".loc 1 42 0\nld.const.u32 %r2, [%q6];\nld.const.u32 %r3, [%q5];\nld.const.u32 %r6, "
+         "[table+8];\nadd.u32 %r2, %r2, %r6;\n"
          ".loc 1 43 0\n@%p0 cp.async.bulk.shared::cluster.global.bulk_group [%q10], [%q8+16], 48;\n"
          ".loc 1 44 0\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%q0+4096], [%q9+4096], 1024;\n"
          ".loc 1 45 0\natom.shared.or.b32 %r4, [%q11], 1;\n"
@@ -193,9 +194,10 @@ START_TEST(test_paths) {
     ck_assert_uint_eq(unused.atomic_sectors_load + unused.atomic_ideal_load + unused.thread_atomics, 0);
     ck_assert_uint_eq(used.atomic_sectors + unused.atomic_sectors, 32 + 4);
     ck_assert_uint_eq(used.atomic_ideal + unused.atomic_ideal, 4 + 4);
-    ck_assert_uint_eq(table.thread_const_loads, 64);
-    ck_assert_uint_eq(table.const_sectors, 4 + 1);
-    ck_assert_uint_eq(table.const_ideal, 4 + 1); /* a broadcast's ideal is its 1 */
+    ck_assert_uint_eq(table.thread_const_loads, 64); /* the third one is an operand */
+    ck_assert_uint_eq(table.const_requests, 3);
+    ck_assert_uint_eq(table.const_sectors, 4 + 1 + 1);
+    ck_assert_uint_eq(table.const_ideal, 4 + 1 + 1); /* a broadcast's ideal is its 1 */
     ck_assert_uint_eq(in.bulk_requests_load, 2);
     ck_assert_uint_eq(in.bulk_bytes_load, 96);
     ck_assert_uint_eq(in.bulk_sectors_load, 2 + 2); /* bytes 16 to 63 of each 64 */
