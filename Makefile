@@ -13,7 +13,7 @@ B      := $(if $(SAN),build/san,build)
 CC     := gcc
 CXX    := g++
 comma  := ,
-OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
+OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 # Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
 HARDEN := -fPIE -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2)
 CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -238,7 +238,7 @@ new: $(B)/grader
 # the corpus in the tree. What is found stays in build/fuzz: add the interesting part to the corpus.
 FUZZ_S   ?= 600
 fuzzers  := $(shell sed -n 's/^FUZZ_TARGET(\(.*\))/\1/p' grader/tests/fuzz/targets.def)
-FUZZMAKE := $(MAKE) --no-print-directory SAN=1 B=build/fuzz CC=clang CXX=clang++ OPT='-O1 -DFUZZING -fsanitize=fuzzer-no-link,address,undefined'
+FUZZMAKE := $(MAKE) --no-print-directory SAN=1 B=build/fuzz CC=clang CXX=clang++ OPT='-O1 -DFUZZING -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 fuzz: $(B)/setup.done
 	$(Q)command -v clang >/dev/null || { echo "make fuzz needs:  apt-get install" $$(sed -n 's/^fuzz: //p' grader/packages.txt) >&2; exit 1; }
 	+$(Q)mkdir -p build/fuzz && touch build/fuzz/setup.done && $(FUZZMAKE) $(fuzzers:%=build/fuzz/%)

@@ -231,14 +231,13 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
                    (unsigned long long)from, x->shared_bytes);
         return NULL;
     }
-    *written = x->memory->written + (from - SIM_BASE);
     int i = memory_find(x->memory, from, n);
     if (i >= 0 && o->imm == BULK_OUT && x->memory->table[i].constant) {
         core_fault(x, SIM_FAULT_READ_ONLY, o, lane, from, "copies to `%s` in constant memory",
                    x->memory->table[i].name);
         return NULL;
     }
-    if (i >= 0) return x->memory->bytes + (from - SIM_BASE);
+    if (i >= 0) return *written = x->memory->written + (from - SIM_BASE), x->memory->bytes + (from - SIM_BASE);
     char where[256];
     memory_describe(x->memory, from, n, where, sizeof where);
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from,
