@@ -20,6 +20,7 @@
 #include "grader/class/grade_many.h"
 #include "grader/cli/published.h"
 #include "grader/cli/quiz.h"
+#include "grader/cli/vendor.h"
 #include "grader/cli/verify_result.h"
 #include "grader/grade/score.h"
 
@@ -115,12 +116,9 @@ static const struct subject *find_naive(const struct checkup *c, unsigned owner)
     return naive;
 }
 
-/* What the lesson shows as the way of a library: chapters/NN-slug/practice/NAME.cu, where there is one. */
 static void add_practice(struct checkup *c, unsigned owner) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.3800s/chapters/%.100s/practice/%.100s.cu", book_root(), c->list[owner]->chapter,
-             c->list[owner]->name);
-    if (file_exists(path)) add_file(c, owner, PRACTICE, "practice", path);
+    char path[VENDOR_PATH];
+    if (vendor_practice(c->list[owner], path)) add_file(c, owner, PRACTICE, "practice", path);
 }
 
 static void add_diluted(struct checkup *c, unsigned owner) {

@@ -9,7 +9,7 @@
 #define COMMANDS(X)                                                                                                             \
     X(list, false) X(intake, true) X(export, false) X(stats, false) X(feedback, false) X(reproduce, true) X(regrade, true)      \
         X(merge, false) X(gradescope, false) X(autograde, true) X(similar, true)                                                                                                         \
-    X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true) X(report, true) X(tune, true)              \
+    X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true) X(report, true) X(tune, true) X(vendor, true)              \
         X(batch, true) X(verify, true) X(selftest, true) X(gpu_report, true) X(gpu_build, true) X(new, false) X(quiz, false)
 /* clang-format on */
 #define X(name, jail) int cmd_##name(const struct options *o);

@@ -18,6 +18,7 @@ static const char usage[] =
     "  report EXERCISE       the report as a page, with pictures; into build/reports or --output\n"
     "  quiz CHAPTER          questions, to be answered before the lesson is read\n"
     "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); table, page, best\n"
+    "  vendor EXERCISE       the model answer beside CUB and cuBLAS, where they do the job\n"
     "  hint EXERCISE         the next hint\n"
     "  solution EXERCISE     the model answer and the steps that lead to it\n"
     "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"

@@ -120,6 +120,12 @@ bool vendor_file(const struct exercise *ex, char path[VENDOR_PATH]) {
            file_exists(path);
 }
 
+bool vendor_practice(const struct exercise *ex, char path[VENDOR_PATH]) {
+    return snprintf(path, VENDOR_PATH, "%s/chapters/%s/practice/%s.cu", book_root(), ex->chapter, ex->name) <
+               VENDOR_PATH &&
+           file_exists(path);
+}
+
 bool vendor_build(const struct exercise *ex, const char *path, struct build *b, struct err *e) {
     struct buf source = {0};
     char name[128];

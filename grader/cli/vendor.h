@@ -15,4 +15,6 @@ double vendor_time(struct backend *b, const struct exercise *ex, const char **ro
 enum { VENDOR_PATH = PATH_MAX + 64 };
 /* The exercise's CUB version; false where there is none. */
 bool vendor_file(const struct exercise *ex, char path[VENDOR_PATH]);
+/* What the lesson shows as the way of a library: chapters/NN-slug/practice/NAME.cu; false where there is none. */
+bool vendor_practice(const struct exercise *ex, char path[VENDOR_PATH]);
 bool vendor_build(const struct exercise *ex, const char *path, struct build *b, struct err *e);

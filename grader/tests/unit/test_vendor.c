@@ -7,6 +7,7 @@
 #include "grader/jail/jail.h"
 #include "grader/server/backend_gpu.h"
 #include "grader/tests/fakecuda/fakecuda.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 #include "grader/cli/vendor.h"
 
@@ -144,6 +145,19 @@ START_TEST(test_parts_are_taken_up) {
 }
 END_TEST
 
+/* transpose has cuBLAS alone beside its answer, and no GPU is here; window_sum has nothing. */
+START_TEST(the_answer_stands_beside_the_libraries) {
+    const char *at = build_folder();
+    ck_assert_int_eq(shell("%s/grader vendor transpose --seed 1 --output /tmp/warpbook_vendor.txt", at), 0);
+    ck_assert_int_eq(shell("grep -qE '^  model answer +AC +[0-9.]+ +1.00 +1 ' /tmp/warpbook_vendor.txt"), 0);
+    ck_assert_int_eq(shell("grep -qE '^  cublasSgeam +[0-9]{2}[.][0-9]+ +[01][.][0-9]{2}$' /tmp/warpbook_vendor.txt"),
+                     0);
+    ck_assert_int_eq(shell("grep -q 'machine code alone' /tmp/warpbook_vendor.txt && rm /tmp/warpbook_vendor.txt"), 0);
+    ck_assert_int_eq(shell("%s/grader vendor window_sum | grep -q 'No library'", at), 0);
+    ck_assert_int_eq(shell("%s/grader vendor transpose --file README.md 2>&1 | grep -q 'grader run'", at), 0);
+}
+END_TEST
+
 UNIT_SUITE(vendor) {
     Suite *s = suite_create("vendor");
     TCase *c = tcase_create("libraries");
@@ -153,6 +167,7 @@ UNIT_SUITE(vendor) {
     tcase_add_test(c, test_carried);
     tcase_add_test(c, test_registers_on_every_device);
     tcase_add_test(c, test_parts_are_taken_up);
+    tcase_add_test(c, the_answer_stands_beside_the_libraries);
     suite_add_tcase(s, c);
     return s;
 }
