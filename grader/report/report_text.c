@@ -441,6 +441,40 @@ static void next(const struct result *r, const struct report_style *s, struct bu
     two_commands(*first ? first : second, *first ? second : "", s, out);
 }
 
+/* The assertion in a line that says that a thread failed it; NULL = another line. */
+static const char *assertion(const char *line, const char *end) {
+    const char *at = memmem(line, (size_t)(end - line), " Assertion `", 12);
+    return at && end - line > 8 && !memcmp(end - 8, " failed.", 8) ? at : NULL;
+}
+
+static bool same_assertion(const char *line, const char *end, const char *before, const char *before_end) {
+    const char *a = assertion(line, end), *b = before ? assertion(before, before_end) : NULL;
+    return a && b && end - a == before_end - b && !memcmp(a, b, (size_t)(end - a));
+}
+
+static void put_repeats(unsigned repeats, struct buf *out) {
+    if (repeats) buf_printf(out, "… and %u more thread%s\n", repeats, repeats == 1 ? "" : "s");
+}
+
+/* Each thread that fails an assertion says so: after the first of them a number is enough. */
+static void printed(const char *log, struct buf *out) {
+    struct buf kept = {0};
+    const char *before = NULL, *before_end = NULL;
+    unsigned repeats = 0;
+    for (const char *line = log, *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        bool again = same_assertion(line, end, before, before_end);
+        before = line, before_end = end;
+        if (again && ++repeats) continue;
+        put_repeats(repeats, &kept), repeats = 0;
+        buf_add(&kept, line, (size_t)(end - line)), buf_puts(&kept, "\n");
+    }
+    put_repeats(repeats, &kept);
+    buf_puts(out, "  printed:\n");
+    report_verbatim(buf_str(&kept), 4, out);
+    buf_free(&kept);
+}
+
 void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
     head(r, s, out);
     report_wrapped(r->message, 4, s, out);
@@ -448,10 +482,7 @@ void report_text(const struct result *r, const struct gpu_device *d, const struc
     technique(r, s, out);
     report_speed(r, d, s, out);
     missing(r, s, out);
-    if (r->log.size) {
-        buf_puts(out, "  printed:\n");
-        report_verbatim(buf_str(&r->log), 4, out);
-    }
+    if (r->log.size) printed(buf_str(&r->log), out);
     next(r, s, out);
 }
 

@@ -179,6 +179,23 @@ START_TEST(after_a_failing_case_that_case_alone_is_offered) {
 }
 END_TEST
 
+#define FAILED(thread, what) \
+    "a.cu:2: void k(): block: [0,0,0], thread: [" #thread ",0,0] Assertion `" what "` failed.\n"
+
+START_TEST(threads_that_fail_the_same_assertion_are_a_number) {
+    struct result r = failed();
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    buf_puts(&r.log, FAILED(0, "n") FAILED(1, "n") FAILED(2, "n") FAILED(3, "m") "i 3\ni 3\n" FAILED(4, "m"));
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(strstr(buf_str(&out), "    " FAILED(0, "n") "    … and 2 more threads\n    " FAILED(
+                                            3, "m") "    i 3\n    "
+                                                    "i 3\n    " FAILED(4, "m")),
+                  "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.log);
+}
+END_TEST
+
 START_TEST(the_first_line_shows_the_first_wrong_element) {
     struct result r = failed();
     struct buf out = {0};
@@ -438,6 +455,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, what_two_figures_have_in_common_is_said_once);
     tcase_add_test(t, the_first_line_says_that_a_goal_is_not_reached);
     tcase_add_test(t, after_a_failing_case_that_case_alone_is_offered);
+    tcase_add_test(t, threads_that_fail_the_same_assertion_are_a_number);
     tcase_add_test(t, the_first_line_shows_the_first_wrong_element);
     tcase_add_test(t, the_first_error_of_the_compiler_is_in_the_second_line);
     tcase_add_test(t, a_brief_report_leaves_out_what_passed);
