@@ -36,11 +36,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     if (error) return wb_return(error);
     if (!c || !c->graph) return wb_return(cudaErrorIllegalState);
     if (!c->origin) return wb_return(cudaErrorStreamCaptureUnmatched);
+    if (!out && !c->given) return wb_return(cudaErrorInvalidValue);
     bool broken = c->broken, given = c->given;
     cudaGraph_t g = c->graph;
     wb_capture_end(g);
     if (broken && !given) cudaGraphDestroy(g);
-    *out = broken ? NULL : g;
+    if (out) *out = broken ? NULL : g; /* a graph that the program gave needs no handing back */
     return wb_return(broken ? cudaErrorStreamCaptureInvalidated : 0);
 }
 

@@ -71,6 +71,7 @@ int wb_run(const struct wb_command *c) {
     case WB_HOST: return run_host(c);
     case WB_RECORD: return wb_event_record_now(c->event), 0;
     case WB_CHILD: return wb_graph_run(c->child);
+    case WB_CONDITIONAL: return wb_graph_conditional_run(c);
     case WB_ALLOC: return wb_graph_memory_begin(c->memory.p, c->memory.again);
     case WB_FREE: return wb_free(c->memory.p);
     case WB_WAIT: /* what recorded it is done, or comes earlier in what the device has been sent */

@@ -23,6 +23,7 @@ void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep) {
 /* What a command points to becomes the node's own. */
 static void own(struct wb_command *c) {
     if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_hold(c->memory.p);
+    if (c->kind == WB_CONDITIONAL) wb_graph_memory_hold((void *)c->conditional.word);
     if (c->kind != WB_LAUNCH) return;
     uint8_t *copy = grown(NULL, c->launch.param_bytes, 1);
     if (c->launch.param_bytes) memcpy(copy, c->launch.params, c->launch.param_bytes);
@@ -33,6 +34,24 @@ static void disown(struct wb_command *c) {
     if (c->kind == WB_LAUNCH) free(c->launch.params);
     if (c->kind == WB_CHILD) cudaGraphDestroy(c->child);
     if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_drop(c->memory.p);
+    if (c->kind != WB_CONDITIONAL) return;
+    for (unsigned i = 0; i < c->conditional.size; i++) cudaGraphDestroy(c->conditional.bodies[i]);
+    free(c->conditional.bodies);
+    wb_graph_memory_drop((void *)c->conditional.word);
+}
+
+/* Copies of the graphs that a command owns in place of them. */
+static void clone_children(struct wb_command *c) {
+    if (c->kind == WB_CHILD) c->child = wb_graph_clone(c->child);
+    if (c->kind != WB_CONDITIONAL) return;
+    cudaGraph_t *copies = grown(NULL, c->conditional.size, sizeof *copies);
+    for (unsigned i = 0; i < c->conditional.size; i++) copies[i] = wb_graph_clone(c->conditional.bodies[i]);
+    c->conditional.bodies = copies;
+}
+
+cudaGraph_t wb_graph_child(const struct wb_command *c, size_t i) {
+    if (c->kind == WB_CHILD) return i ? NULL : c->child;
+    return c->kind == WB_CONDITIONAL && i < c->conditional.size ? c->conditional.bodies[i] : NULL;
 }
 
 int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what) {
@@ -91,7 +110,7 @@ cudaGraph_t wb_graph_clone(cudaGraph_t g) {
     cudaGraph_t clone = calloc(1, sizeof *clone);
     for (size_t i = 0; clone && i < g->n; i++) {
         struct wb_command c = g->nodes[i]->command;
-        if (c.kind == WB_CHILD) c.child = wb_graph_clone(c.child);
+        clone_children(&c);
         cudaGraphNode_t node;
         if (wb_graph_add(clone, &c, NULL, 0, &node)) abort();
         node->original = g->nodes[i];
@@ -138,8 +157,9 @@ int wb_graph_run(cudaGraph_t g) {
 
 bool wb_graph_sort(cudaGraph_t g) {
     bool ok = sort(g);
-    for (size_t i = 0; ok && i < g->n; i++)
-        if (g->nodes[i]->command.kind == WB_CHILD) ok = wb_graph_sort(g->nodes[i]->command.child);
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t k = 0; ok && wb_graph_child(&g->nodes[i]->command, k); k++)
+            ok = wb_graph_sort(wb_graph_child(&g->nodes[i]->command, k));
     return ok;
 }
 
@@ -148,7 +168,7 @@ static void free_before(cudaGraph_t g, bool yes) {
     for (size_t i = 0; i < g->n; i++) {
         struct wb_command *c = &g->nodes[i]->command;
         if (c->kind == WB_ALLOC) c->memory.again = yes;
-        if (c->kind == WB_CHILD) free_before(c->child, yes);
+        for (size_t k = 0; wb_graph_child(c, k); k++) free_before(wb_graph_child(c, k), yes);
     }
 }
 
@@ -199,6 +219,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s) {
         return wb_return(wb_issue(s, &c));
     }
     if (!error) error = wb_implicit(s);
+    if (!error) error = wb_graph_conditional_start(x->graph);
     if (!error) error = wb_graph_run(x->graph);
     if (!error) wb_stream_used(s);
     return wb_return(error);

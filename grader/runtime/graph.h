@@ -30,8 +30,20 @@ cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t original);
 bool wb_graph_sort(cudaGraph_t g);
 /* `what` in place of a node's command, of the same kind; a copy of what it points to is made. */
 int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what);
+/* The i-th graph that a command owns; NULL after the last. */
+cudaGraph_t wb_graph_child(const struct wb_command *c, size_t i);
 void wb_graph_free_node(cudaGraphNode_t node);
 void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep);
+
+/* ---- conditional nodes (graph_conditional.c) ---- */
+
+enum { WB_BODIES = 1 << 16 /* of one node */ };
+#if CUDART_VERSION >= 12040
+/* The node's command, with a graph for each body; `p` gets them. */
+int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_command *c);
+#endif
+int wb_graph_conditional_run(const struct wb_command *c);
+int wb_graph_conditional_start(cudaGraph_t g);
 
 /* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as allocated between its nodes ---- */
 

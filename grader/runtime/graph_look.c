@@ -6,11 +6,17 @@
 #include <string.h>
 
 static const enum cudaGraphNodeType types[] = {
-    [WB_LAUNCH] = cudaGraphNodeTypeKernel,      [WB_COPY] = cudaGraphNodeTypeMemcpy,
-    [WB_FILL] = cudaGraphNodeTypeMemset,        [WB_HOST] = cudaGraphNodeTypeHost,
-    [WB_RECORD] = cudaGraphNodeTypeEventRecord, [WB_WAIT] = cudaGraphNodeTypeWaitEvent,
-    [WB_EMPTY] = cudaGraphNodeTypeEmpty,        [WB_CHILD] = cudaGraphNodeTypeGraph,
-    [WB_ALLOC] = cudaGraphNodeTypeMemAlloc,     [WB_FREE] = cudaGraphNodeTypeMemFree,
+    [WB_LAUNCH] = cudaGraphNodeTypeKernel,
+    [WB_COPY] = cudaGraphNodeTypeMemcpy,
+    [WB_FILL] = cudaGraphNodeTypeMemset,
+    [WB_HOST] = cudaGraphNodeTypeHost,
+    [WB_RECORD] = cudaGraphNodeTypeEventRecord,
+    [WB_WAIT] = cudaGraphNodeTypeWaitEvent,
+    [WB_EMPTY] = cudaGraphNodeTypeEmpty,
+    [WB_CHILD] = cudaGraphNodeTypeGraph,
+    [WB_ALLOC] = cudaGraphNodeTypeMemAlloc,
+    [WB_FREE] = cudaGraphNodeTypeMemFree,
+    [WB_CONDITIONAL] = (enum cudaGraphNodeType)0xd, /* older headers have no name for it */
 };
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type) {
@@ -186,6 +192,9 @@ static enum cudaGraphExecUpdateResult differs(cudaGraphNode_t a, cudaGraphNode_t
     if (a->ndeps != b->ndeps) return cudaGraphExecUpdateErrorTopologyChanged;
     if (a->command.kind == WB_ALLOC && a->command.memory.bytes != b->command.memory.bytes)
         return cudaGraphExecUpdateErrorParametersChanged;
+    if (a->command.kind == WB_CONDITIONAL && (a->command.conditional.type != b->command.conditional.type ||
+                                              a->command.conditional.size != b->command.conditional.size))
+        return cudaGraphExecUpdateErrorParametersChanged;
     if (a->command.kind == WB_LAUNCH && a->command.launch.cooperative != b->command.launch.cooperative)
         return cudaGraphExecUpdateErrorAttributesChanged;
     return cudaGraphExecUpdateSuccess;
@@ -195,18 +204,26 @@ static void compare(cudaGraph_t a, cudaGraph_t b, cudaGraphExecUpdateResultInfo 
     for (size_t i = 0; i < a->n && i < b->n && out->result == cudaGraphExecUpdateSuccess; i++) {
         out->result = differs(a->nodes[i], b->nodes[i]);
         if (out->result) out->errorNode = b->nodes[i]->original;
-        else if (a->nodes[i]->command.kind == WB_CHILD)
-            compare(a->nodes[i]->command.child, b->nodes[i]->command.child, out);
+        for (size_t k = 0; !out->result && wb_graph_child(&a->nodes[i]->command, k); k++)
+            compare(wb_graph_child(&a->nodes[i]->command, k), wb_graph_child(&b->nodes[i]->command, k), out);
     }
     if (!out->result && a->n != b->n) out->result = cudaGraphExecUpdateErrorTopologyChanged;
+}
+
+/* The new kernels set the new graph's conditions. Each node goes on holding the memory that it names. */
+static void swap_words(struct wb_command *a, struct wb_command *b) {
+    uint64_t word = a->conditional.word;
+    a->conditional.word = b->conditional.word, b->conditional.word = word;
 }
 
 /* The nodes keep standing for those that the executable graph was made from. */
 static void take_commands(cudaGraph_t to, cudaGraph_t from) {
     for (size_t i = 0; i < to->n; i++) {
         struct wb_command old = to->nodes[i]->command;
-        if (old.kind == WB_CHILD) take_commands(old.child, from->nodes[i]->command.child);
-        if (old.kind == WB_CHILD || old.kind == WB_ALLOC) continue;
+        for (size_t k = 0; wb_graph_child(&old, k); k++)
+            take_commands(wb_graph_child(&old, k), wb_graph_child(&from->nodes[i]->command, k));
+        if (old.kind == WB_CONDITIONAL) swap_words(&to->nodes[i]->command, &from->nodes[i]->command);
+        if (old.kind == WB_CHILD || old.kind == WB_ALLOC || old.kind == WB_CONDITIONAL) continue;
         to->nodes[i]->command = from->nodes[i]->command;
         from->nodes[i]->command = old;
     }
@@ -226,8 +243,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g, cudaGraphExecU
 /* ---- a picture ---- */
 
 static const char *const names[] = {
-    [WB_LAUNCH] = "kernel", [WB_COPY] = "memcpy", [WB_FILL] = "memset", [WB_HOST] = "host",   [WB_RECORD] = "record",
-    [WB_WAIT] = "wait",     [WB_EMPTY] = "empty", [WB_CHILD] = "graph", [WB_ALLOC] = "alloc", [WB_FREE] = "free",
+    [WB_LAUNCH] = "kernel", [WB_COPY] = "memcpy", [WB_FILL] = "memset",           [WB_HOST] = "host",
+    [WB_RECORD] = "record", [WB_WAIT] = "wait",   [WB_EMPTY] = "empty",           [WB_CHILD] = "graph",
+    [WB_ALLOC] = "alloc",   [WB_FREE] = "free",   [WB_CONDITIONAL] = "condition",
 };
 
 static size_t index_of(cudaGraphNode_t node) {

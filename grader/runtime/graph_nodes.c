@@ -425,6 +425,15 @@ static struct cudaMemsetParams older_fill(const struct cudaGraphNodeParams *p) {
                                      p->memset.elementSize, p->memset.width, p->memset.height};
 }
 
+#if CUDART_VERSION >= 12040
+static int add_conditional(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t n,
+                           struct cudaConditionalNodeParams *p) {
+    struct wb_command c;
+    int error = g && out ? wb_graph_conditional_new(p, &c) : cudaErrorInvalidValue;
+    return error ? error : add(out, g, deps, n, &c);
+}
+#endif
+
 static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t n,
                     struct cudaGraphNodeParams *p) {
     if (!p) return cudaErrorInvalidValue;
@@ -442,7 +451,9 @@ static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *
     case cudaGraphNodeTypeEventRecord: return add_event(out, g, deps, n, WB_RECORD, p->eventRecord.event);
     case cudaGraphNodeTypeMemAlloc: return add_alloc(out, g, deps, n, p->alloc.bytesize, &p->alloc.dptr);
     case cudaGraphNodeTypeMemFree: return add_free(out, g, deps, n, p->free.dptr);
-    case cudaGraphNodeTypeConditional: return wb_unsupported("a conditional node of a graph");
+#if CUDART_VERSION >= 12040
+    case cudaGraphNodeTypeConditional: return add_conditional(out, g, deps, n, &p->conditional);
+#endif
     }
     return wb_unsupported("a graph's node of this type");
 }

@@ -110,7 +110,19 @@ int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
 
 /* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched ---- */
 
-enum wb_kind { WB_LAUNCH, WB_COPY, WB_FILL, WB_HOST, WB_RECORD, WB_WAIT, WB_EMPTY, WB_CHILD, WB_ALLOC, WB_FREE };
+enum wb_kind {
+    WB_LAUNCH,
+    WB_COPY,
+    WB_FILL,
+    WB_HOST,
+    WB_RECORD,
+    WB_WAIT,
+    WB_EMPTY,
+    WB_CHILD,
+    WB_ALLOC,
+    WB_FREE,
+    WB_CONDITIONAL
+};
 
 struct wb_command {
     enum wb_kind kind;
@@ -149,6 +161,11 @@ struct wb_command {
             size_t bytes;
             bool again; /* may be allocated still: it is freed first */
         } memory;
+        struct {
+            uint64_t word; /* of the device, which decides */
+            unsigned type, size;
+            cudaGraph_t *bodies; /* size of them; the command's own */
+        } conditional;
     };
 };
 

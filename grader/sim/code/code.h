@@ -82,6 +82,7 @@ enum builtin {
     BUILTIN_MALLOC,
     BUILTIN_FREE,
     BUILTIN_ASSERTFAIL,
+    BUILTIN_SET_CONDITION,
     BUILTIN_LAUNCH_BUFFER, /* from here on the device runtime: core/device_launch.c */
     BUILTIN_LAUNCH,
     BUILTIN_LAST_ERROR,

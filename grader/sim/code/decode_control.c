@@ -46,6 +46,7 @@ static const struct {
     {"malloc", BUILTIN_MALLOC, 1, 1},
     {"free", BUILTIN_FREE, 1, 0},
     {"__assertfail", BUILTIN_ASSERTFAIL, 5, 0},
+    {"cudaGraphSetConditional", BUILTIN_SET_CONDITION, 2, 0},
     {"__cudaCDP2GetParameterBufferV2", BUILTIN_LAUNCH_BUFFER, 4, 1},
     {"__cudaCDP2LaunchDeviceV2", BUILTIN_LAUNCH, 2, 1},
     {"__cudaCDP2GetParameterBufferV2_ptsz", BUILTIN_LAUNCH_BUFFER, 4, 1},

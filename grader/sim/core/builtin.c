@@ -202,6 +202,18 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
     core_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
 }
 
+/* A condition of a graph is a word of device memory, and its handle the address (runtime/graph_conditional.c). */
+static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
+    if (memory_find(x->memory, word, sizeof value) < 0) {
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, word,
+                   "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did not give",
+                   (unsigned long long)word);
+        return;
+    }
+    memcpy(x->memory->bytes + (word - SIM_BASE), &value, sizeof value);
+    memset(x->memory->written + (word - SIM_BASE), 1, sizeof value);
+}
+
 void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame) {
     for (u32 w = 0; d->nrets && w < d->args[d->nargs].bytes / 4; w++)
         taint_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
@@ -219,6 +231,7 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
         case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
         case BUILTIN_FREE: heap_give(x, o, lane, first); break;
         case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
+        case BUILTIN_SET_CONDITION: set_condition(x, o, lane, first, (u32)argument(frame, &d->args[1], lane)); break;
         default: break;
         }
     }

@@ -179,12 +179,13 @@ static void check_call(struct exec *x, const struct op *o, u32 mask) {
     static const char *const does[] = {[BUILTIN_VPRINTF] = "prints by it",
                                        [BUILTIN_MALLOC] = "allocates as many bytes",
                                        [BUILTIN_FREE] = "frees it",
-                                       [BUILTIN_ASSERTFAIL] = "asserts by it"};
+                                       [BUILTIN_ASSERTFAIL] = "asserts by it",
+                                       [BUILTIN_SET_CONDITION] = "lets it decide a node of a graph"};
     if (d->callee == UINT32_MAX && !d->builtin) taint_check(x, o, d->target, 8, mask, "calls through it");
     for (u32 i = 0; d->builtin && i < d->nargs; i++)
         for (u32 w = 0; w < d->args[i].bytes / 4; w++)
             taint_check(x, o, REF(BASE_FRAME, d->args[i].offset + w * 128), 4, mask,
-                        d->builtin <= BUILTIN_ASSERTFAIL ? does[d->builtin] : "hands it to the device runtime");
+                        d->builtin < BUILTIN_LAUNCH_BUFFER ? does[d->builtin] : "hands it to the device runtime");
 }
 
 static void check_barrier(struct exec *x, const struct op *o, u32 mask) {
