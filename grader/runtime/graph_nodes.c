@@ -412,6 +412,8 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out) {
 
 /* ---- all kinds by one call ---- */
 
+#if CUDART_VERSION >= 12020
+
 static struct cudaKernelNodeParams older_kernel(const struct cudaGraphNodeParams *p) {
     return (struct cudaKernelNodeParams){.func = p->kernel.func,
                                          .gridDim = p->kernel.gridDim,
@@ -442,7 +444,9 @@ static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *
     case cudaGraphNodeTypeEventRecord: return add_event(out, g, deps, n, WB_RECORD, p->eventRecord.event);
     case cudaGraphNodeTypeMemAlloc: return add_alloc(out, g, deps, n, p->alloc.bytesize, &p->alloc.dptr);
     case cudaGraphNodeTypeMemFree: return add_free(out, g, deps, n, p->free.dptr);
+#if CUDART_VERSION >= 12030
     case cudaGraphNodeTypeConditional: return wb_unsupported("a conditional node of a graph");
+#endif
     }
     return wb_unsupported("a graph's node of this type");
 }
@@ -482,6 +486,14 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGrap
                              struct cudaGraphNodeParams *p) {
     return wb_return(add_node(out, g, deps, n, p));
 }
+#if CUDART_VERSION >= 12030
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                const cudaGraphEdgeData *data, size_t n, struct cudaGraphNodeParams *p) {
+    (void)data;
+    return wb_return(add_node(out, g, deps, n, p));
+}
+#endif
+#endif
 #endif
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t x, cudaGraphNode_t node, unsigned enabled) {
