@@ -16,7 +16,8 @@ static const char prefix[] = "warpbook.";
 enum { OVERHEAD = 192 << 20 /* libraries' pages, kernel memory, the folder's own */ };
 
 /* Folders under which groups are made; read once. */
-static char bases[2][JAIL_CGROUP_PATH - 40];
+enum { BASE_PATH = JAIL_CGROUP_PATH - 40 };
+static char bases[2][BASE_PATH];
 static unsigned nbases;
 static bool looked;
 
@@ -83,7 +84,7 @@ void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l) {
     serial++;
     for (unsigned i = 0; i < nbases; i++) {
         char *path = c->paths[c->n];
-        snprintf(path, sizeof c->paths[0], "%s/%s%d.%u", bases[i], prefix, getpid(), serial);
+        snprintf(path, sizeof c->paths[0], "%.*s/%s%d.%u", BASE_PATH - 1, bases[i], prefix, getpid(), serial);
         if (mkdir(path, 0755) < 0) continue;
         if (set_limits(path, l)) c->n++;
         else rmdir(path);
@@ -144,7 +145,7 @@ static void sweep(const char *base) {
         if (strncmp(x->d_name, prefix, sizeof prefix - 1) || sscanf(x->d_name + sizeof prefix - 1, "%d", &pid) != 1)
             continue;
         if (kill(pid, 0) == 0 || errno != ESRCH) continue;
-        snprintf(path, sizeof path, "%s/%s", base, x->d_name);
+        snprintf(path, sizeof path, "%.*s/%s", BASE_PATH - 1, base, x->d_name);
         rmdir(path);
     }
     if (d) closedir(d);
