@@ -217,6 +217,12 @@ check-gradescope: all
 # Shards under Slurm, on one machine with several node names.
 check-slurm: all
 	$(Q)python3 grader/tests/class/slurm.py $(B)
+# The README's commands in fresh roots of Debian, as root and as a user, with a network and without; needs root and debootstrap.
+check-roots:
+	$(Q)sh grader/tests/roots/roots.sh $(B)/roots $(SUITES)
+# The runtime against the headers of every CUDA release since 12.0, which are fetched from PyPI the first time.
+check-headers: all
+	$(Q)CC='$(CC)' sh grader/tests/roots/headers.sh $(B)
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -263,5 +269,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-headers check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

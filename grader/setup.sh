@@ -6,7 +6,8 @@
 # BUILD/toolkit, for which no root is needed. BUILD/cuda then points to the toolkit, and BUILD/nvdisasm to the disassembler, the
 # toolkit's or that of a wheel; nothing needs it but times from machine code, and setup goes on without.
 #
-# KIND is one of the table's: `check` goes on without what is not to be had; `fuzz` and `slurm` only ask.
+# KIND is one of the table's: `check` goes on without what is not to be had; `fuzz` and `slurm` only ask. `libraries`: as for building, but
+# nothing is installed, and no compiler for CUDA looked for; with CC of another machine, PKG_CONFIG=none.
 # setup.sh names FAMILY KIND…: the packages of apt, dnf, pacman, zypper or apk, one a line, for whoever writes a container file.
 # shellcheck disable=SC2034,SC2046,SC2086 # options and packages are lists of words
 set -eu
@@ -236,15 +237,19 @@ case $(ls /lib/ld-musl-* 2>/dev/null) in ?*)
 esac
 
 case $kind in
-    build) ;;
+    build | libraries) ;;
     check) need check || say "going on without"; exit 0 ;;
     *) need "$kind"; exit ;;
 esac
 : >"$build/deps/headers"
-need build
+if [ "$kind" = build ]; then need build; else
+    lacking=$(missing build | tr '\n' ' ')
+    [ -z "$lacking" ] || fail "missing: $lacking"
+fi
 # The host process links libffi into itself where there is a static one: then its jail has to show none.
 if links ffi.h $(said headers libffi) -l:libffi.a; then keep ffi-static -l:libffi.a; else cp "$build/deps/ffi" "$build/deps/ffi-static"; fi
 rm -f "$probe"
+[ "$kind" = build ] || exit 0
 
 # ---- the compiler ----
 
@@ -264,23 +269,23 @@ unpack_wheels() {
     return $result
 }
 
-# fetch_toolkit: the wheels, into BUILD/toolkit.
+# fetch_toolkit MARK FOLDER: the wheels so marked, into that folder of BUILD.
 fetch_toolkit() {
     python3 -m pip --version >/dev/null 2>&1 || need nvcc || fail "python3 fetches NVIDIA's compiler; or install the CUDA Toolkit, 12.0 or newer, and put nvcc on PATH"
-    say "no nvcc here that works; fetching NVIDIA's compiler wheels into $build/toolkit:"
-    sed -n 's/^wheel: /    /p' "$table"
-    rm -rf "$build/toolkit"
-    if ! unpack_wheels "$build/toolkit.new" wheel >"$build/pip.log" 2>&1; then
+    say "no nvcc here that works; fetching NVIDIA's compiler wheels into $build/$2:"
+    sed -n "s/^$1: /    /p" "$table"
+    rm -rf "${build:?}/$2"
+    if ! unpack_wheels "$build/$2.new" "$1" >"$build/pip.log" 2>&1; then
         tail -n 5 "$build/pip.log" >&2
-        rm -rf "$build/toolkit.new"
+        rm -rf "$build/$2.new"
         say "could not fetch the compiler ($build/pip.log has all of it). One of these helps:" >&2
         say "  - a network that reaches PyPI, or a mirror of it (PIP_INDEX_URL=…), then the same again" >&2
         say "  - the CUDA Toolkit, 12.0 or newer, with nvcc on PATH or in /usr/local/cuda" >&2
-        fail "  - the folder build/toolkit of a machine where this worked, copied to $build/toolkit"
+        fail "  - the folder build/$2 of a machine where this worked, copied to $build/$2"
     fi
-    mkdir "$build/toolkit"
-    mv "$build/toolkit.new/nvidia/cu13" "$build/toolkit/cuda"
-    rm -rf "$build/toolkit.new"
+    mkdir "$build/$2"
+    mv "$build/$2.new/nvidia/cu13" "$build/$2/cuda"
+    rm -rf "$build/$2.new"
 }
 
 # fetch_disassembler: into BUILD/disassembler; a folder that is not there says that it could not be.
@@ -312,26 +317,30 @@ fault_of() {
     printf '#include <cuda_runtime.h>\n__global__ void probe(float *out) { *out = 1; }\n' >"$probe.cu"
     PATH="$1/bin:/usr/bin" "$1/bin/nvcc" -shared -Xcompiler -fPIC -cudart none -gencode arch=compute_90,code=compute_90 \
         "$probe.cu" -o "$probe.so" >"$build/deps/nvcc.log" 2>&1 ||
-        echo "does not compile with this system's $(/usr/bin/g++ --version | sed -n 1p): $(grep -m 1 -i error "$build/deps/nvcc.log")"
+        echo "does not compile with this system's $(/usr/bin/g++ --version | sed -n 1p): $(grep -m 1 -i error "$build/deps/nvcc.log" | cut -c 1-200)"
     rm -f "$probe.cu" "$probe.so"
 }
 
-# find_toolkit: the first that can be used, into $toolkit; of others it says why not.
-find_toolkit() {
-    for nvcc in nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc "$build/toolkit/cuda/bin/nvcc"; do
-        toolkit=$(toolkit_of "$nvcc") || continue
-        fault=$(fault_of "$toolkit")
-        [ "$fault" ] || return 0
-        say "$toolkit/bin/nvcc $fault"
+# takes TOOLKIT: whether it can be used, as $toolkit; else says why not.
+takes() {
+    toolkit=$1
+    fault=$(fault_of "$toolkit")
+    [ -z "$fault" ] || { say "$toolkit/bin/nvcc $fault"; return 1; }
+}
+installed() {
+    for nvcc in nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+        found=$(toolkit_of "$nvcc") && takes "$found" && return
     done
     return 1
 }
+# fetched MARK FOLDER
+fetched() {
+    [ -x "$build/$2/cuda/bin/nvcc" ] || fetch_toolkit "$1" "$2"
+    takes "$(cd "$build/$2/cuda" && pwd -P)"
+}
 
-if ! find_toolkit; then
-    [ ! -x "$build/toolkit/cuda/bin/nvcc" ] || fail "no nvcc here can be used; docs/other-systems.md, nvcc"
-    fetch_toolkit
-    find_toolkit >"$build/deps/found" || { cat "$build/deps/found" >&2; fail "no nvcc here can be used; docs/other-systems.md, nvcc"; }
-fi
+# The last are for systems whose g++ or C library is too new for the others.
+installed || fetched wheel toolkit || fetched newer toolkit-newer || fail "no nvcc can be used here; docs/other-systems.md says what helps"
 rm -f "$build/cuda"
 ln -s "$toolkit" "$build/cuda"
 version=$(version_of "$toolkit")
