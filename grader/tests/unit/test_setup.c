@@ -1,10 +1,11 @@
 /* test_setup.c — grader/setup.sh on systems that are not this one: libraries in folders of their own, families of distributions by the
- * tools that PATH holds. Each is asked for a KIND that looks for little, so that nothing is installed or fetched. */
+ * tools that PATH holds. Each is asked for a KIND that looks for little, so that nothing is installed or fetched. And what editors are told. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,12 +102,40 @@ START_TEST(each_need_names_a_package_of_each_family_or_a_dash) {
 }
 END_TEST
 
+/* A path with a quote in it; a file that is compiled twice; a line that compiles nothing; CUDA of the tree. */
+START_TEST(commands_for_editors_are_json_and_the_last_of_a_file_counts) {
+    char path[4300];
+    json_error_t e;
+    make_work();
+    ck_assert_int_eq(
+        shell("root=$PWD; cd '%s' && mkdir -p 'a\"b/build/deps' 'a\"b/chapters/1' 'a\"b/solutions' 'a\"b/grader' && "
+              "cd 'a\"b' && echo -I/own >build/deps/headers && touch chapters/1/k.cu && "
+              "printf 'echo done\n%%s\n%%s\n' 'gcc -DISA=v2 @build/deps/headers -c x/y.c -o build/y2.o' "
+              "'gcc -DISA=v4 @build/deps/headers -c x/y.c -o build/y4.o' | "
+              "sh \"$root/grader/editor/compile_commands.sh\" build >../out.json",
+              work),
+        0);
+    snprintf(path, sizeof path, "%s/out.json", work);
+    json_t *all = json_load_file(path, 0, &e);
+    ck_assert_msg(all != NULL, "%s", e.text);
+    ck_assert_uint_eq(json_array_size(all), 2);
+    json_t *c = json_array_get(all, 0), *cuda = json_array_get(all, 1);
+    ck_assert_str_eq(json_string_value(json_object_get(c, "file")), "x/y.c");
+    ck_assert_str_eq(json_string_value(json_object_get(c, "command")), "gcc -DISA=v4 -I/own  -c x/y.c -o build/y4.o");
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(c, "directory")), "/a\"b"));
+    ck_assert_str_eq(json_string_value(json_object_get(cuda, "file")), "chapters/1/k.cu");
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(cuda, "command")), " --cuda-path=build/cuda "));
+    json_decref(all);
+}
+END_TEST
+
 UNIT_SUITE(setup) {
     Suite *s = suite_create("setup");
     TCase *t = tcase_create("setup");
     tcase_add_test(t, missing_names_the_command_of_the_system);
     tcase_add_test(t, what_a_family_does_not_package_is_said);
     tcase_add_test(t, a_library_of_a_folder_of_ones_own_is_found);
+    tcase_add_test(t, commands_for_editors_are_json_and_the_last_of_a_file_counts);
     tcase_add_test(t, each_need_names_a_package_of_each_family_or_a_dash);
     suite_add_tcase(s, t);
     return s;
