@@ -247,7 +247,8 @@ if [ "$kind" = build ]; then need build; else
     [ -z "$lacking" ] || fail "missing: $lacking"
 fi
 # The host process links libffi into itself where there is a static one: then its jail has to show none.
-if links ffi.h $(said headers libffi) -l:libffi.a; then keep ffi-static -l:libffi.a; else cp "$build/deps/ffi" "$build/deps/ffi-static"; fi
+static=$(sed 's/-lffi/-l:libffi.a/' "$build/deps/ffi")
+if links ffi.h $(cat "$build/deps/headers") $static; then keep ffi-static $static; else cp "$build/deps/ffi" "$build/deps/ffi-static"; fi
 rm -f "$probe"
 [ "$kind" = build ] || exit 0
 
@@ -276,7 +277,7 @@ fetch_toolkit() {
     sed -n "s/^$1: /    /p" "$table"
     rm -rf "${build:?}/$2"
     if ! unpack_wheels "$build/$2.new" "$1" >"$build/pip.log" 2>&1; then
-        tail -n 5 "$build/pip.log" >&2
+        tail -n 2 "$build/pip.log" >&2
         rm -rf "$build/$2.new"
         say "could not fetch the compiler ($build/pip.log has all of it). One of these helps:" >&2
         say "  - a network that reaches PyPI, or a mirror of it (PIP_INDEX_URL=…), then the same again" >&2
