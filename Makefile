@@ -16,22 +16,28 @@ comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 # Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
 HARDEN := -fPIE -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2)
-CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+# Warnings are errors with the compilers that were seen without any; a newer one may have warnings of its own.
+WERROR := $(if $(SAN)$(filter-out 12 14 16,$(shell $(CC) -dumpversion 2>/dev/null | cut -d. -f1)),,-Werror)
+CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
 LDFLAGS := -pie -Wl,-z,relro,-z,now
-LDLIBS  = -ljansson -larchive -lsqlite3 -lyaml -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
+# What setup.sh found out: where headers are (read from a file when it is needed, as are the libraries' options).
+HEADERS = @$(B)/deps/headers
+lib     = $(1:%=@$(B)/deps/%)
+LDLIBS  = $(call lib,jansson archive sqlite3 yaml ffi zstd lz4 seccomp md) -ldl -lm -pthread $(CARRIED)
 # Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
 CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
-CHECKLIBS := -lcheck_pic -lsubunit -lrt -lstdc++
+CHECKLIBS = $(call lib,check) -lrt -lstdc++
 Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # Where nvcc and its headers are: found by grader/setup.sh, which leaves a link.
 
 all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a
 
-# ---- set-up: packages and compiler; runs again when its inputs change ----
+# ---- set-up: libraries, packages and compiler; runs again when its inputs change ----
+SETUP := CC='$(CC)' CXX='$(CXX)' sh grader/setup.sh
 $(B)/setup.done: grader/setup.sh grader/packages.txt
-	$(Q)sh grader/setup.sh $(B) && touch $@
+	$(Q)$(SETUP) $(B) && touch $@
 setup:
 	$(Q)rm -f $(B)/setup.done && $(MAKE) --no-print-directory $(B)/setup.done
 
@@ -62,12 +68,12 @@ grader_o := $(call obj,$(grader_c) $(page_c) $(chapter_c)) $(patsubst %.cpp,$(B)
 
 $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(EXTRA) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CFLAGS) $(EXTRA) $(HEADERS) -MMD -MP -c $< -o $@
 
 # One file: toml++ behind a C header (docs/architecture.md).
 $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) -std=c++17 -g $(OPT) -I. -Wall -Wextra $(WERROR) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) $(HEADERS) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
 define lanes_rule
@@ -97,8 +103,11 @@ $(B)/grader: $(call obj,grader/cli/main.c) $(grader_o) $(base_o) $(B)/objects.li
 # The book as static pages, in build/site: SITEFLAGS=--no-pictures leaves out what has to be run for it.
 site_c  := $(wildcard grader/site/*.c)
 SITE ?= $(B)/site
+$(call obj,grader/site/markdown.c): | $(B)/site.done
+$(B)/site.done: grader/setup.sh grader/packages.txt | $(B)/setup.done
+	$(Q)$(SETUP) $(B) site && touch $@
 $(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
-	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) -lcmark-gfm-extensions -lcmark-gfm
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) $(call lib,cmark-gfm)
 site: all $(B)/makesite
 	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
 # Every page parses, links to what is there, asks for nothing; with a Chromium here also: no error, no scrolling sideways, at three
@@ -110,14 +119,17 @@ check-pages: site
 	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
-# Knows nothing of the book or of grading: what it does not hold can't be read out of it.
+# Knows nothing of the book or of grading: what it does not hold can't be read out of it. Its jail shows the system's libraries and those in
+# lib/carry, so what was found in a folder of someone's own goes there.
 $(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_lock.c) $(base_o)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(call lib,zstd lz4 seccomp md) -ldl -lm -pthread $(CARRIED)
+	$(Q)ldd $@ | awk '$$3 ~ /^\// && $$3 !~ /^\/(usr\/)?lib/ && $$3 !~ /\/lib\/carry\// { print $$3 }' | \
+	  while read -r file; do mkdir -p $(B)/lib/carry && cp -L "$$file" $(B)/lib/carry/; done
 # It exports the runtime's connection, which the student's object then shares.
 $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 $(LDFLAGS) -Wl,--export-dynamic-symbol='wb_*' -Wl,--exclude-libs,ALL $^ -o $@ -l:libffi.a -ldl
+	$(Q)$(CC) -O2 $(LDFLAGS) -Wl,--export-dynamic-symbol='wb_*' -Wl,--exclude-libs,ALL $^ -o $@ $(call lib,ffi-static) -ldl
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -162,7 +174,7 @@ $(B)/tests/unit: $(call obj,$(unit_c) $(filter-out grader/simgpu/main.c,$(simgpu
 # What a device process could do that was taken over, for the suite device_process.
 $(B)/tests/hostile-device: $(call obj,$(taken_c)) $(base_o)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ -lzstd -llz4 -lmd -ldl -lm -pthread $(CARRIED)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(call lib,zstd lz4 md) -ldl -lm -pthread $(CARRIED)
 $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
@@ -208,6 +220,12 @@ check-gradescope: all
 # Shards under Slurm, on one machine with several node names.
 check-slurm: all
 	$(Q)python3 grader/tests/class/slurm.py $(B)
+# The README's commands in fresh roots of Debian, as root and as a user, with a network and without; needs root and debootstrap.
+check-roots:
+	$(Q)sh grader/tests/roots/roots.sh $(B)/roots $(SUITES)
+# The runtime against the headers of every CUDA release since 12.0, which are fetched from PyPI the first time.
+check-headers: all
+	$(Q)CC='$(CC)' sh grader/tests/roots/headers.sh $(B)
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -222,7 +240,7 @@ check-counters: all
 test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
-formatter := $(shell sed -n 's/^check: \(clang-format.*\)/\1/p' grader/packages.txt)
+formatter := $(shell sed -n 's/^check .*run:\(clang-format[^ ]*\).*/\1/p' grader/packages.txt)
 formatted := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 format: $(B)/check.done
 	$(Q)$(formatter) -i $(formatted)
@@ -230,7 +248,10 @@ check-format: $(B)/check.done
 	$(Q)if command -v $(formatter) >/dev/null; then $(formatter) --dry-run -Werror $(formatted) || { echo "make format mends this" >&2; exit 1; }; \
 	  else echo "skipped: layout of the sources, $(formatter) is not to be had here"; fi
 $(B)/check.done: grader/setup.sh grader/packages.txt
-	$(Q)sh grader/setup.sh $(B) check && touch $@
+	$(Q)$(SETUP) $(B) check && touch $@
+# For editors: how each file is compiled (docs/contributing.md).
+compile_commands.json: $(B)/setup.done FORCE
+	$(Q)$(MAKE) -nB --no-print-directory Q= $(tests) | sh grader/editor/compile_commands.sh $(B) >$(B)/commands.json && mv $(B)/commands.json $@
 # A new exercise: make new EXERCISE=10-sorting/merge_sort (docs/authoring.md).
 new: $(B)/grader
 	$(Q)$(B)/grader new $(EXERCISE)
@@ -240,8 +261,8 @@ FUZZ_S   ?= 600
 fuzzers  := $(shell sed -n 's/^FUZZ_TARGET(\(.*\))/\1/p' grader/tests/fuzz/targets.def)
 FUZZMAKE := $(MAKE) --no-print-directory SAN=1 B=build/fuzz CC=clang CXX=clang++ OPT='-O1 -DFUZZING -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 fuzz: $(B)/setup.done
-	$(Q)command -v clang >/dev/null || { echo "make fuzz needs:  apt-get install" $$(sed -n 's/^fuzz: //p' grader/packages.txt) >&2; exit 1; }
-	+$(Q)mkdir -p build/fuzz && touch build/fuzz/setup.done && $(FUZZMAKE) $(fuzzers:%=build/fuzz/%)
+	$(Q)$(SETUP) $(B) fuzz
+	+$(Q)mkdir -p build/fuzz && cp -r $(B)/deps build/fuzz && touch build/fuzz/setup.done && $(FUZZMAKE) $(fuzzers:%=build/fuzz/%)
 	$(Q)for f in $(fuzzers); do mkdir -p build/fuzz/found/$$f && echo "fuzz: $$f, $(FUZZ_S) s" && timeout -k 5 $$(($(FUZZ_S) + 300)) build/fuzz/$$f -max_total_time=$(FUZZ_S) -timeout=20 \
 	  -max_len=16384 -entropic=0 -print_final_stats=1 -artifact_prefix=build/fuzz/$$f- build/fuzz/found/$$f grader/tests/fuzz/corpus/$$f 2>build/fuzz/$$f.log || \
 	  { tail -n 60 build/fuzz/$$f.log; exit 1; }; tail -n 12 build/fuzz/$$f.log; done
@@ -251,5 +272,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-headers check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -16,12 +16,13 @@ static const char prefix[] = "warpbook.";
 enum { OVERHEAD = 192 << 20 /* libraries' pages, kernel memory, the folder's own */ };
 
 /* Folders under which groups are made; read once. */
-static char bases[2][96];
+enum { BASE_PATH = JAIL_CGROUP_PATH - 40 };
+static char bases[2][BASE_PATH];
 static unsigned nbases;
 static bool looked;
 
 static bool write_text(const char *folder, const char *name, const char *text) {
-    char path[256];
+    char path[JAIL_CGROUP_PATH + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
@@ -37,7 +38,7 @@ static bool write_number(const char *folder, const char *name, uint64_t v) {
 
 /* This process's own group of a controller ("pids"; "" = version 2), as /proc/self/cgroup tells. */
 static bool own_group(const char *controller, char *out, size_t size) {
-    char line[256];
+    char line[JAIL_CGROUP_PATH];
     bool found = false;
     FILE *f = fopen("/proc/self/cgroup", "re");
     while (f && !found && fgets(line, sizeof line, f)) {
@@ -47,8 +48,8 @@ static bool own_group(const char *controller, char *out, size_t size) {
         path[strcspn(path, "\n")] = 0;
         found = !strcmp(names + 1, controller);
         if (found)
-            snprintf(out, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller,
-                     !strcmp(path, "/") ? "" : path);
+            found = (size_t)snprintf(out, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller,
+                                     !strcmp(path, "/") ? "" : path) < size;
     }
     if (f) fclose(f);
     return found;
@@ -83,7 +84,7 @@ void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l) {
     serial++;
     for (unsigned i = 0; i < nbases; i++) {
         char *path = c->paths[c->n];
-        snprintf(path, sizeof c->paths[0], "%s/%s%d.%u", bases[i], prefix, getpid(), serial);
+        snprintf(path, sizeof c->paths[0], "%.*s/%s%d.%u", BASE_PATH - 1, bases[i], prefix, getpid(), serial);
         if (mkdir(path, 0755) < 0) continue;
         if (set_limits(path, l)) c->n++;
         else rmdir(path);
@@ -110,7 +111,7 @@ static long long number_in(const char *path, const char *word) {
 }
 
 static long long number_of(const char *folder, const char *name, const char *word) {
-    char path[256];
+    char path[JAIL_CGROUP_PATH + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return number_in(path, word);
 }
@@ -139,12 +140,12 @@ enum jail_cgroup_end jail_cgroup_close(struct jail_cgroup *c) {
 static void sweep(const char *base) {
     DIR *d = opendir(base);
     for (struct dirent *x; d && (x = readdir(d));) {
-        char path[512];
+        char path[JAIL_CGROUP_PATH + 300];
         int pid;
         if (strncmp(x->d_name, prefix, sizeof prefix - 1) || sscanf(x->d_name + sizeof prefix - 1, "%d", &pid) != 1)
             continue;
         if (kill(pid, 0) == 0 || errno != ESRCH) continue;
-        snprintf(path, sizeof path, "%s/%s", base, x->d_name);
+        snprintf(path, sizeof path, "%.*s/%s", BASE_PATH - 1, base, x->d_name);
         rmdir(path);
     }
     if (d) closedir(d);

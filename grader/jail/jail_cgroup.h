@@ -5,8 +5,9 @@
 
 #include <sys/types.h>
 
+enum { JAIL_CGROUP_PATH = 600 }; /* those of a desktop's terminal are some 150 long */
 struct jail_cgroup {
-    char paths[2][160];
+    char paths[2][JAIL_CGROUP_PATH];
     unsigned n; /* 0 = none can be made here; the jail does without */
 };
 void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l);

@@ -1,5 +1,7 @@
 /* jail_probe.c — tries, inside a jail, what must not work there. A jail that lets one through is not used. */
+#include "grader/jail/jail_advice.h"
 #include "grader/jail/jail_cgroup.h"
+#include "grader/jail/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,12 +103,6 @@ static int inside(void *data) {
     return 0;
 }
 
-static const char remedy[] = "Submissions are not run without one. Allow unprivileged user namespaces "
-                             "(sysctl kernel.unprivileged_userns_clone=1, "
-                             "user.max_user_namespaces > 0; in a container: --security-opt "
-                             "seccomp=unconfined), or use a kernel with Landlock 6 (Linux 6.12), or, for code that "
-                             "you trust, pass --no-jail.";
-
 static bool judge(struct jail *j, struct err *e) {
     struct jail_result r = {.end = JAIL_BROKEN};
     if (j) jail_wait(j, 5, &r);
@@ -145,9 +141,15 @@ bool jail_probe(struct err *e) {
         struct err one = {0};
         if (forced && strcmp(forced, names[t])) continue;
         ok = holds(t, &one);
-        if (!ok) buf_printf(&why, "%s%s: %.300s", why.size ? "; " : "", names[t], one.text);
+        if (!ok) buf_printf(&why, "%s%s: %.110s", why.size ? "; " : "", names[t], one.text);
     }
-    if (!ok) err_set(e, ERR_SYSTEM, "no jail holds on this machine (%s).\n%s", buf_str(&why), remedy);
-    buf_free(&why);
+    struct buf advice = {0};
+    jail_advice(&advice, "", jail_landlock_abi());
+    if (!ok)
+        err_set(e, ERR_SYSTEM,
+                "no jail holds on this machine (%s).\nSubmissions are not run without one. One of these allows it:\n%s"
+                "docs/other-systems.md says more",
+                buf_str(&why), buf_str(&advice));
+    buf_free(&why), buf_free(&advice);
     return ok;
 }

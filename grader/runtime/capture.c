@@ -23,12 +23,14 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mo
     return wb_return(error);
 }
 
+#if CUDART_VERSION >= 12030
 /* Into a graph that there is already. */
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g, const cudaGraphNode_t *deps,
                                           const cudaGraphEdgeData *data, size_t n, enum cudaStreamCaptureMode mode) {
     (void)data;
     return wb_return(g ? begin(s, mode, g, deps, n) : cudaErrorInvalidValue);
 }
+#endif
 
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     int error = wb_check_stream(s);
@@ -85,12 +87,27 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t 
     return wb_return(update_dependencies(s, deps, n, flags));
 }
 #else
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id) {
-    return wb_return(capture_info(s, status, id, NULL, NULL, NULL));
+/* The header of CUDA 12 calls this one cudaStreamGetCaptureInfo_v2; those with edges came with 12.3. */
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **deps, size_t *n) {
+    return wb_return(capture_info(s, status, id, graph, deps, n));
 }
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n, unsigned flags) {
     return wb_return(update_dependencies(s, deps, n, flags));
 }
+#if CUDART_VERSION >= 12030
+cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **deps,
+                                        const cudaGraphEdgeData **edges, size_t *n) {
+    if (edges) *edges = NULL;
+    return wb_return(capture_info(s, status, id, graph, deps, n));
+}
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t s, cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
+                                                   size_t n, unsigned flags) {
+    (void)data;
+    return wb_return(update_dependencies(s, deps, n, flags));
+}
+#endif
 #endif
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *status) {

@@ -38,7 +38,7 @@ void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep);
 /* ---- conditional nodes (graph_conditional.c) ---- */
 
 enum { WB_BODIES = 1 << 16 /* of one node */ };
-#if CUDART_VERSION >= 12040
+#if CUDART_VERSION >= 12080
 /* The node's command, with a graph for each body; `p` gets them. */
 int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_command *c);
 #endif

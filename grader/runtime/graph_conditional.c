@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#if CUDART_VERSION >= 12040
+#if CUDART_VERSION >= 12080
 
 struct condition {
     struct condition *next;

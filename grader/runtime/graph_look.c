@@ -254,15 +254,20 @@ static size_t index_of(cudaGraphNode_t node) {
     return i;
 }
 
+static const char *kernel_of(cudaGraphNode_t node) {
+    int error;
+    const struct wb_function *f = NULL;
+    if (node->command.kind == WB_LAUNCH) f = wb_function(node->command.launch.func, &error);
+    return f ? f->name : "";
+}
+
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t g, const char *path, unsigned flags) {
     (void)flags;
     FILE *f = g && path ? fopen(path, "w") : NULL;
     if (!f) return wb_return(g && path ? cudaErrorOperatingSystem : cudaErrorInvalidValue);
     fprintf(f, "digraph graph_1 {\n");
     for (size_t i = 0; i < g->n; i++) {
-        const char *name = "";
-        if (g->nodes[i]->command.kind == WB_LAUNCH) cudaFuncGetName(&name, g->nodes[i]->command.launch.func);
-        fprintf(f, "  node_%zu [label=\"%s %s\"];\n", i, names[g->nodes[i]->command.kind], name);
+        fprintf(f, "  node_%zu [label=\"%s %s\"];\n", i, names[g->nodes[i]->command.kind], kernel_of(g->nodes[i]));
         for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
             fprintf(f, "  node_%zu -> node_%zu;\n", index_of(g->nodes[i]->deps[d]), i);
     }

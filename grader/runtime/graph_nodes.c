@@ -412,6 +412,8 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out) {
 
 /* ---- all kinds by one call ---- */
 
+#if CUDART_VERSION >= 12020
+
 static struct cudaKernelNodeParams older_kernel(const struct cudaGraphNodeParams *p) {
     return (struct cudaKernelNodeParams){.func = p->kernel.func,
                                          .gridDim = p->kernel.gridDim,
@@ -425,7 +427,7 @@ static struct cudaMemsetParams older_fill(const struct cudaGraphNodeParams *p) {
                                      p->memset.elementSize, p->memset.width, p->memset.height};
 }
 
-#if CUDART_VERSION >= 12040
+#if CUDART_VERSION >= 12080
 static int add_conditional(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t n,
                            struct cudaConditionalNodeParams *p) {
     struct wb_command c;
@@ -451,7 +453,7 @@ static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *
     case cudaGraphNodeTypeEventRecord: return add_event(out, g, deps, n, WB_RECORD, p->eventRecord.event);
     case cudaGraphNodeTypeMemAlloc: return add_alloc(out, g, deps, n, p->alloc.bytesize, &p->alloc.dptr);
     case cudaGraphNodeTypeMemFree: return add_free(out, g, deps, n, p->free.dptr);
-#if CUDART_VERSION >= 12040
+#if CUDART_VERSION >= 12080
     case cudaGraphNodeTypeConditional: return add_conditional(out, g, deps, n, &p->conditional);
 #endif
     }
@@ -493,6 +495,14 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGrap
                              struct cudaGraphNodeParams *p) {
     return wb_return(add_node(out, g, deps, n, p));
 }
+#if CUDART_VERSION >= 12030
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                const cudaGraphEdgeData *data, size_t n, struct cudaGraphNodeParams *p) {
+    (void)data;
+    return wb_return(add_node(out, g, deps, n, p));
+}
+#endif
+#endif
 #endif
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t x, cudaGraphNode_t node, unsigned enabled) {

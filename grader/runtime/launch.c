@@ -185,6 +185,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfi
     return wb_return(wb_function(func, &error) ? 0 : error);
 }
 
+#if CUDART_VERSION >= 12030
 cudaError_t cudaFuncGetName(const char **name, const void *func) {
     int error;
     const struct wb_function *f = wb_function(func, &error);
@@ -192,6 +193,9 @@ cudaError_t cudaFuncGetName(const char **name, const void *func) {
     return wb_return(f ? 0 : error);
 }
 
+#endif
+
+#if CUDART_VERSION >= 12040
 cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *offset, size_t *size) {
     int error;
     const struct wb_function *f = wb_function(func, &error);
@@ -201,6 +205,7 @@ cudaError_t cudaFuncGetParamInfo(const void *func, size_t index, size_t *offset,
     if (size) *size = f->params[index].bytes;
     return cudaSuccess;
 }
+#endif
 
 #if CUDART_VERSION >= 13020
 cudaError_t cudaFuncGetParamCount(const void *func, size_t *count) {
@@ -218,12 +223,14 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *symbol) {
     return wb_return(f ? 0 : error);
 }
 
+#if CUDART_VERSION >= 12010
 cudaError_t cudaGetKernel(cudaKernel_t *out, const void *symbol) {
     int error;
     struct wb_function *f = wb_function(symbol, &error);
     *out = (cudaKernel_t)f;
     return wb_return(f ? 0 : error);
 }
+#endif
 
 /* ---- occupancy ---- */
 

@@ -8,6 +8,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#if CUDART_VERSION < 12010
+typedef struct CUkern_st *cudaKernel_t;
+#endif
+
 /* ---- errors (error.c) ---- */
 
 /* Remembers an error for cudaGetLastError, and returns it. */

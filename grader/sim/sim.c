@@ -13,7 +13,20 @@
 
 void sim_prepare(void) { memory_prepare(); }
 
+/* The least that lane functions are compiled for. */
+static bool processor_is_new_enough(struct err *e) {
+#if defined __x86_64__
+    if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
+        return err_set(e, ERR_SYSTEM,
+                       "this processor has no SSE4.2 and POPCNT, as x86-64 processors have since about 2010: the "
+                       "simulated GPU needs them; in a virtual machine, let it show the processor of its host");
+#endif
+    (void)e;
+    return true;
+}
+
 struct sim *sim_open(const struct sim_options *o, struct err *e) {
+    if (!processor_is_new_enough(e)) return NULL;
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;
     pthread_mutex_init(&s->output_lock, NULL);

@@ -263,7 +263,7 @@ END_TEST
 
 /* This process's group of memory, where it may make more below; "" elsewhere. */
 static void own_memory_group(char path[512]) {
-    char line[256], *at = NULL;
+    char line[512], *at = NULL;
     bool old = access("/sys/fs/cgroup/cgroup.controllers", F_OK) < 0;
     FILE *f = fopen("/proc/self/cgroup", "re");
     while (f && !at && fgets(line, sizeof line, f)) at = strstr(line, old ? ":memory:" : "0::");
@@ -275,19 +275,19 @@ static void own_memory_group(char path[512]) {
 }
 
 static bool put(const char *folder, const char *name, long long n) {
-    char path[600];
+    char path[800];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "we");
     bool ok = f && fprintf(f, "%lld\n", n) > 0;
     return f && fclose(f) == 0 && ok;
 }
 
-/* This process into a group of that many bytes below its own: what it starts lives in there, too. False: cannot be had here. Version 2 allows
+/* This process into a group of that many bytes below its own, whose name has so many digits: what it starts lives in there, too. False: cannot be had here. Version 2 allows
  * no processes beside groups with limits: there, only what needs no group of the jail's own can be tried. */
-static bool enter_small_group(long long bytes) {
-    char own[512], small[560];
+static bool enter_small_group(long long bytes, int digits) {
+    char own[512], small[760];
     own_memory_group(own);
-    snprintf(small, sizeof small, "%s/wbtest.%d", own, (int)getpid());
+    snprintf(small, sizeof small, "%s/wbtest.%0*d", own, digits, (int)getpid());
     if (!*own || mkdir(small, 0755) < 0) return false;
     bool ok = (put(small, "memory.limit_in_bytes", bytes) || put(small, "memory.max", bytes)) &&
               put(small, "cgroup.procs", getpid());
@@ -322,8 +322,20 @@ START_TEST(a_group_that_is_full_is_the_programs_fault) {
 }
 END_TEST
 
+/* A desktop's terminal is in a group whose path has some 150 letters. */
+START_TEST(groups_are_made_below_a_long_path) {
+    struct err e = {0};
+    if (!enter_small_group(1ll << 30, 180)) return;
+    ck_assert_msg(jail_probe(&e), "%s", e.text);
+    struct jail_result r = eat(64 << 20);
+    ck_assert_int_eq(r.end, JAIL_MEMORY);
+    jail_result_free(&r);
+    leave_small_group();
+}
+END_TEST
+
 START_TEST(a_machine_without_memory_is_nobodys_fault) {
-    if (!enter_small_group(96 << 20)) return;
+    if (!enter_small_group(96 << 20, 1)) return;
     for (int groups = 0; groups < 2; groups++) {
         jail_use_groups(groups);
         struct jail_result r = eat(8ull << 30); /* far from its own limit, if it has one */
@@ -404,6 +416,7 @@ static TCase *all_tests(const char *name, void (*setup)(void)) {
     tcase_add_test(t, processor_time_that_is_used_up_is_no_kill);
     tcase_add_test(t, a_program_that_kills_itself_is_no_victim_of_the_machine);
     tcase_add_test(t, a_group_that_is_full_is_the_programs_fault);
+    tcase_add_test(t, groups_are_made_below_a_long_path);
     tcase_add_test(t, a_machine_without_memory_is_nobodys_fault);
     tcase_add_test(t, violations);
     tcase_add_test(t, only_given_descriptors);

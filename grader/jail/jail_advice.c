@@ -1,0 +1,72 @@
+/* jail_advice.c — see jail_advice.h. The kernel's settings are asked for, so that only those are named which stand in the way here: a list
+ * of all that may be wrong on some machine helps nobody. */
+#include "grader/jail/jail_advice.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Debian's older kernels, any kernel, Ubuntu since 23.10. A user namespace that AppArmor restricts can be made, but nothing be mounted in it. */
+static const struct {
+    const char *path;
+    char bad;
+    const char *set;
+} settings[] = {
+    {"kernel/unprivileged_userns_clone", '0', "kernel.unprivileged_userns_clone=1"},
+    {"user/max_user_namespaces", '0', "user.max_user_namespaces=15000"},
+    {"kernel/apparmor_restrict_unprivileged_userns", '1', "kernel.apparmor_restrict_unprivileged_userns=0"},
+};
+
+static const char *const containers[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
+
+/* The first letter of a setting; 0 = there is no such setting. */
+static char setting(const char *root, const char *path) {
+    char full[512], c[2] = {0};
+    snprintf(full, sizeof full, "%s/proc/sys/%s", root, path);
+    int fd = open(full, O_RDONLY | O_CLOEXEC);
+    bool alone = fd >= 0 && read(fd, c, 2) > 0 && (c[1] == '\n' || c[1] == 0);
+    if (fd >= 0) close(fd);
+    return alone ? c[0] : 0;
+}
+
+static bool is_container(const char *root) {
+    for (unsigned i = 0; i < sizeof containers / sizeof *containers; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s%s", root, containers[i]);
+        if (access(path, F_OK) == 0) return true;
+    }
+    return false;
+}
+
+static void advise_landlock(struct buf *out, int version) {
+    if (version >= 6) return;
+    if (version)
+        buf_printf(out, "  - a kernel with Landlock 6, so Linux 6.12 or newer; here is Landlock %d\n", version);
+    else
+        buf_printf(
+            out,
+            "  - a kernel with Landlock 6, so Linux 6.12 or newer; there the boot parameter lsm=, where it is used, "
+            "has to name landlock\n");
+}
+
+void jail_advice(struct buf *out, const char *root, int landlock) {
+    bool found = false;
+    for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++) {
+        if (setting(root, settings[i].path) != settings[i].bad) continue;
+        buf_printf(out, "  - sudo sysctl -w %s   (outside of containers)\n", settings[i].set);
+        found = true;
+    }
+    if (is_container(root)) {
+        buf_printf(out, "  - a container that is started with --security-opt seccomp=unconfined --security-opt "
+                        "apparmor=unconfined\n");
+        found = true;
+    }
+    if (!found)
+        buf_printf(
+            out,
+            "  - user namespaces for everyone, which something here refuses (a container's filter of system calls, "
+            "a security module)\n");
+    advise_landlock(out, landlock);
+    buf_printf(out, "  - for code that you trust, such as your own: --no-jail\n");
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# roots.sh FOLDER [SUITE…]: the two commands of the README in fresh roots of Debian, as root with a network, as root without, and as a user
+# without sudo; then set-up on a system that says it is Fedora. Suites are bookworm and trixie where none is named. Needs root,
+# debootstrap and a network; takes some minutes a suite. FOLDER keeps the fresh roots as archives, and what was printed.
+set -eu
+work=$1
+shift
+[ $# != 0 ] || set -- bookworm trixie
+[ "$(id -u)" = 0 ] || { echo "roots.sh: needs root, for chroot" >&2; exit 1; }
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+root=$work/root
+bad=0
+
+fresh() { # SUITE: an unpacked root with the tree in it
+    [ -f "$work/$1.tar" ] || {
+        debootstrap --variant=minbase "$1" "$root" >"$work/debootstrap.log"
+        tar cf "$work/$1.tar" -C "$root" .
+    }
+    rm -rf --one-file-system "$root"
+    mkdir -p "$root/warpbook"
+    tar xf "$work/$1.tar" -C "$root"
+    git ls-files -co --exclude-standard | tar c -T - | tar x -C "$root/warpbook"
+    chmod -R a+rwX "$root/warpbook"
+    cp -L /etc/resolv.conf "$root/etc/"
+    [ -z "${PIP_CERT:-}" ] || cp -L "$PIP_CERT" "$root/etc/pip.crt"
+}
+
+# within USER NETWORK COMMAND: in mount and process namespaces of its own, so that nothing stays mounted.
+within() {
+    options="-m -p -f --mount-proc=$root/proc"
+    [ "$2" = network ] || options="$options -n"
+    # shellcheck disable=SC2016,SC2086 # the inner shell expands; options are words
+    unshare $options sh -c 'mount --rbind /dev "$1/dev" && exec chroot --userspec="$2" "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        HOME=/tmp ${4:+PIP_CERT=/etc/pip.crt} sh -c "cd /warpbook && $3"' - "$root" "$1" "$3" "${PIP_CERT:-}"
+}
+
+# expect NAME TEXT: what was printed has it
+expect() {
+    if grep -q -e "$2" "$work/$1.log"; then echo "roots: $1: ok"; else
+        echo "roots: $1: \"$2\" is not in $work/$1.log" && bad=1
+    fi
+}
+
+for suite in "$@"; do
+    fresh "$suite"
+    within 65534:65534 network 'sh grader/setup.sh build' >"$work/$suite-user.log" 2>&1 || true
+    expect "$suite-user" 'sudo apt-get install .*libjansson-dev'
+    within root none 'sh grader/setup.sh build' >"$work/$suite-offline.log" 2>&1 || true
+    expect "$suite-offline" 'apt-get install .*libjansson-dev'
+    mv "$root/usr/bin/apt-get" "$root/usr/bin/apt-get.away"
+    cp "$root/usr/lib/os-release" "$work/os-release"
+    echo 'ID=fedora' >"$root/usr/lib/os-release"
+    within 65534:65534 none 'sh grader/setup.sh build' >"$work/$suite-as-fedora.log" 2>&1 || true
+    expect "$suite-as-fedora" 'sudo dnf install .*jansson-devel'
+    mv "$root/usr/bin/apt-get.away" "$root/usr/bin/apt-get"
+    cp "$work/os-release" "$root/usr/lib/os-release"
+    within root network 'sh grader/setup.sh build && make && build/grader run transpose' >"$work/$suite-root.log" 2>&1 || true
+    expect "$suite-root" 'correct    16 of 16 cases'
+    # Everything is installed now: a user needs no rights and no network.
+    within root none 'rm -rf build/obj build/grader build/deps build/setup.done && chmod -R a+rwX .' >/dev/null
+    within 65534:65534 none 'make && build/grader run transpose' >"$work/$suite-user-later.log" 2>&1 || true
+    expect "$suite-user-later" 'correct    16 of 16 cases'
+done
+exit $bad

@@ -1,0 +1,112 @@
+/* test_jail_advice.c — machines where no jail holds, or only the weaker one: what they refuse, system call filters refuse here; their settings
+ * are files of a folder. */
+#include "common/err.h"
+#include "grader/jail/jail.h"
+#include "grader/jail/jail_advice.h"
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/unit.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The advice for a machine whose root holds `files`, a shell's words. */
+static const char *advice(const char *script, int landlock) {
+    static struct buf out;
+    char root[4300];
+    snprintf(root, sizeof root, "%s/tests/advice", build_folder());
+    ck_assert_int_eq(shell("rm -rf '%s' && mkdir -p '%s/proc/sys/kernel' '%s/proc/sys/user' && cd '%s' && %s", root,
+                           root, root, root, script),
+                     0);
+    buf_free(&out);
+    jail_advice(&out, root, landlock);
+    return buf_str(&out);
+}
+
+static const char debian[] = "kernel.unprivileged_userns_clone=1",
+                  ubuntu[] = "kernel.apparmor_restrict_unprivileged_userns=0",
+                  zero[] = "user.max_user_namespaces=15000", filter[] = "--security-opt seccomp=unconfined",
+                  newer[] = "Linux 6.12", unknown[] = "something here refuses", trust[] = "--no-jail";
+
+static void expect(const char *text, const char *const *named, unsigned n) {
+    const char *const all[] = {debian, ubuntu, zero, filter, newer, unknown, trust};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
+        bool wanted = false;
+        for (unsigned k = 0; k < n; k++) wanted |= named[k] == all[i];
+        ck_assert_msg((strstr(text, all[i]) != NULL) == wanted, "%s: %s\n%s", all[i], wanted ? "not named" : "named",
+                      text);
+    }
+}
+#define EXPECT(text, ...)                                  \
+    do {                                                   \
+        const char *const named[] = {__VA_ARGS__, trust};  \
+        expect(text, named, sizeof named / sizeof *named); \
+    } while (0)
+
+START_TEST(only_what_stands_in_the_way_is_named) {
+    EXPECT(advice("echo 0 >proc/sys/kernel/unprivileged_userns_clone", 0), debian, newer);
+    EXPECT(advice("echo 1 >proc/sys/kernel/unprivileged_userns_clone; echo 1 "
+                  ">proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+                  4),
+           ubuntu, newer);
+    EXPECT(advice("echo 0 >proc/sys/user/max_user_namespaces", 6), zero);
+    EXPECT(advice("echo 63000 >proc/sys/user/max_user_namespaces; : >.dockerenv", 5), filter, newer);
+    EXPECT(advice("true", 0), unknown, newer);
+}
+END_TEST
+
+/* From here on, in this test's process: no user namespaces, as in a container; no Landlock, as in an old kernel. */
+static void refuse(bool namespaces, bool landlock) {
+    scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+    ck_assert_ptr_nonnull(f);
+    if (namespaces) {
+        const struct scmp_arg_cmp user = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER);
+        ck_assert(!seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, user));
+        ck_assert(!seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(unshare), 0));
+        ck_assert(!seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0));
+    }
+    for (int call = 444; landlock && call <= 446; call++)
+        ck_assert(!seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), call, 0));
+    ck_assert_int_eq(seccomp_load(f), 0);
+    seccomp_release(f);
+}
+
+START_TEST(without_either_nothing_is_run_and_the_message_is_whole) {
+    struct err e = {0};
+    refuse(true, true);
+    ck_assert(!jail_probe(&e));
+    ck_assert_msg(strstr(e.text, "T1: ") && strstr(e.text, "T2: "), "%s", e.text);
+    ck_assert_msg(strstr(e.text, newer) && strstr(e.text, trust), "%s", e.text);
+    ck_assert_msg(strstr(e.text, "other-systems.md says more") != NULL, "%s", e.text);
+}
+END_TEST
+
+START_TEST(without_namespaces_landlock_holds) {
+    struct err e = {0};
+    refuse(true, false);
+    if (!jail_probe(&e)) ck_assert_msg(strstr(e.text, newer) != NULL, "%s", e.text); /* this kernel is old */
+    else ck_assert_msg(!strncmp(jail_tier(), "T2: Landlock", 12), "%s", jail_tier());
+}
+END_TEST
+
+START_TEST(without_landlock_namespaces_hold) {
+    struct err e = {0};
+    refuse(false, true);
+    ck_assert_msg(jail_probe(&e), "%s", e.text);
+    ck_assert_msg(!strncmp(jail_tier(), "T1: namespaces, no Landlock", 27), "%s", jail_tier());
+}
+END_TEST
+
+UNIT_SUITE(jail_advice) {
+    Suite *s = suite_create("jail_advice");
+    TCase *t = tcase_create("jail_advice");
+    tcase_add_test(t, only_what_stands_in_the_way_is_named);
+    tcase_add_test(t, without_either_nothing_is_run_and_the_message_is_whole);
+    tcase_add_test(t, without_namespaces_landlock_holds);
+    tcase_add_test(t, without_landlock_namespaces_hold);
+    suite_add_tcase(s, t);
+    return s;
+}
