@@ -171,6 +171,12 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 
 # ---- what people type ----
+# Programs, book and guides below PREFIX, which nobody writes to afterwards (grader/install.sh); DESTDIR stages it for a package.
+PREFIX ?= /usr/local
+install: all
+	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)'
+uninstall:
+	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)' uninstall
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
 suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c)))
@@ -208,6 +214,9 @@ check-gradescope: all
 # Shards under Slurm, on one machine with several node names.
 check-slurm: all
 	$(Q)python3 grader/tests/class/slurm.py $(B)
+# Installed, begun, graded as another user with the tree out of sight, uninstalled: a minute, as root.
+check-install: all
+	$(Q)BUILD=$(B) sh grader/tests/install/check.sh
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -251,5 +260,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
+.PHONY: all bench bench-calls check check-class check-gradescope check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade install new setup site test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -110,5 +110,5 @@ int cli_exit_status(const struct result *results, unsigned n) {
 }
 
 const char *cli_student_file(const struct options *o, const struct exercise *ex) {
-    return o->file ? o->file : book_chapter_file(ex, ".cu");
+    return o->file ? o->file : book_student_file(ex);
 }

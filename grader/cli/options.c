@@ -12,10 +12,11 @@
 static const char usage[] =
     "usage: grader COMMAND [EXERCISE...] [options]\n"
     "\n"
+    "  begin DIR             a folder of your own with the skeletons and lessons; again: what is new in the book\n"
     "  list                  chapters, exercises, progress\n"
     "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
     "  profile EXERCISE      your source, line by line, with what each line costs\n"
-    "  report EXERCISE       the report as a page, with pictures; into build/reports or --output\n"
+    "  report EXERCISE       the report as a page, with pictures; says where it is; or --output\n"
     "  quiz CHAPTER          questions, to be answered before the lesson is read\n"
     "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); table, page, best\n"
     "  hint EXERCISE         the next hint\n"
