@@ -217,6 +217,16 @@ check-slurm: all
 # Installed, begun, graded as another user with the tree out of sight, uninstalled: a minute, as root.
 check-install: all
 	$(Q)BUILD=$(B) sh grader/tests/install/check.sh
+# A tar of the tree, the same bytes for the same commit; and one for students, without answers, ladders and mutants, whose scores are the
+# same (grader/dist.sh): RELEASED="transpose histogram" tries it with some exercises' figures, all take some minutes.
+dist:
+	@mkdir -p $(B)
+	$(Q)sh grader/dist.sh $(B)
+student-release: all
+	$(Q)sh grader/dist.sh $(B) student $(RELEASED)
+# Both are built and graded with, beside this tree: some minutes.
+check-dist: all
+	$(Q)BUILD=$(B) sh grader/tests/install/dist.sh
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -260,5 +270,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade install new setup site test time-model uninstall
+.PHONY: all bench bench-calls check check-class check-dist check-gradescope check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

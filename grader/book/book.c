@@ -154,6 +154,11 @@ const char *book_solution_file(const struct exercise *ex, const char *step) {
     return path;
 }
 
+bool book_has_answers(void) {
+    char path[PATH_MAX];
+    return path_join(path, sizeof path, where_book(), "solutions") && file_exists(path);
+}
+
 const char *book_mutants_folder(const struct exercise *ex) {
     static char path[PATH_MAX + 512];
     snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", where_book(), ex->chapter, ex->name);

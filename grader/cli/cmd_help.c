@@ -56,6 +56,7 @@ int cmd_hint(const struct options *o) {
     }
     if (!total) buf_printf(&out, "%s has no hints.\n", book_id(ex));
     else if (shown < total) buf_puts(&out, "The same command shows the next one.\n");
+    else if (!book_has_answers()) buf_puts(&out, "That was the last one.\n");
     else buf_printf(&out, "That was the last one. The model answer: %s solution %s\n", where_typed("grader"), ex->name);
     if (shown != p.hints) p.hints = shown, progress_save(ex, &p);
     bool ok = cli_deliver(o, &out, &e);
@@ -71,7 +72,8 @@ int cmd_solution(const struct options *o) {
     const struct exercise *ex = cli_chosen_one(o, &e);
     struct buf out = {0};
     char folder[PATH_MAX];
-    if (!ex || !file_read(book_solution_file(ex, NULL), TEXT_LIMIT, &out, &e)) return cli_complain(&e);
+    if (!cli_has_answers(o, &e) || !ex || !file_read(book_solution_file(ex, NULL), TEXT_LIMIT, &out, &e))
+        return cli_complain(&e);
     char **steps = book_steps(ex);
     buf_printf(&out, "\n// This is %s. The steps that lead to it:\n", shown(book_solution_file(ex, NULL)));
     for (char **s = steps; *s; s++) buf_printf(&out, "//   %s\n", shown(book_solution_file(ex, *s)));

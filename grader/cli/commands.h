@@ -16,7 +16,7 @@ enum { NEED_JAIL = 1, NEED_WORK = 2, NEED_TREE = 4, NEED_ANSWERS = 8 };
     X(intake, NEED_JAIL) X(batch, NEED_JAIL) X(export, 0) X(stats, 0) X(feedback, 0) X(reproduce, NEED_JAIL)                    \
     X(regrade, NEED_JAIL) X(merge, 0) X(gradescope, NEED_TREE | NEED_ANSWERS) X(autograde, NEED_JAIL) X(similar, NEED_JAIL)     \
     X(verify, NEED_JAIL | NEED_TREE | NEED_ANSWERS) X(selftest, NEED_JAIL) X(gpu_report, NEED_JAIL | NEED_ANSWERS)              \
-    X(gpu_build, NEED_JAIL | NEED_ANSWERS) X(new, NEED_TREE | NEED_ANSWERS)
+    X(figures, NEED_JAIL | NEED_TREE | NEED_ANSWERS) X(gpu_build, NEED_JAIL | NEED_ANSWERS) X(new, NEED_TREE | NEED_ANSWERS)
 /* clang-format on */
 #define X(name, needs) int cmd_##name(const struct options *o);
 COMMANDS(X)
@@ -43,5 +43,7 @@ bool cli_run(const struct options *o, struct buf *text, int *status, struct err 
 /* 0 where all passed, 3 where one could not be graded, else 1. */
 int cli_exit_status(const struct result *results, unsigned n);
 unsigned cli_hint_count(const char *text); /* hints in the text of NAME.md, numbered from 1 without a gap */
+/* False, and says so, in a release that leaves the answers out. */
+bool cli_has_answers(const struct options *o, struct err *e);
 /* The file that the student edits. */
 const char *cli_student_file(const struct options *o, const struct exercise *ex);

@@ -25,6 +25,7 @@ static bool has_what_it_needs(const struct options *o, unsigned needs, struct er
         return err_set(e, ERR_INPUT,
                        "`grader %s` works on the sources of the book and the grader: use build/grader in a source tree",
                        o->command);
+    if (needs & NEED_ANSWERS && !cli_has_answers(o, e)) return false;
     if (needs & NEED_WORK && !o->file && !where_need_work(e)) return false;
     return !(needs & NEED_JAIL) || jail_probe(e);
 }

@@ -36,6 +36,7 @@ static const char usage[] =
     "  similar DIR|STORE     which submissions have passages in common; pages into --output FOLDER\n"
     "  merge STORE FROM...   the results of other stores, such as of shards, into this one\n"
     "  verify [EXERCISE...]  is the book in order?\n"
+    "  figures [EXERCISE...] what scores need of the answers, for a student's release\n"
     "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
     "  selftest              is this machine fit to measure? with --device gpu\n"
     "  gpu-report FOLDER     all that has a GPU as its subject, into a folder; with --device gpu\n"

@@ -2,6 +2,7 @@
 #include "grader/jail/jail.h"
 #include "common/text.h"
 #include "common/where.h"
+#include "grader/book/book.h"
 #include "grader/grade/score.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
@@ -432,7 +433,7 @@ static void next(const struct result *r, const struct report_style *s, struct bu
     const char *name = r->ex->name, *grader = where_typed("grader");
     char first[160] = "", second[160];
     unsigned number = failing_case(r);
-    if (r->partial || r->verdict == V_IE) return;
+    if (r->partial || r->verdict == V_IE || (r->verdict == V_AC && !book_has_answers())) return;
     snprintf(second, sizeof second, "%s hint %s", grader, name);
     if (r->verdict == V_AC) snprintf(first, sizeof first, "compare with the steps of the ladder:");
     else if (r->verdict == V_PART) snprintf(first, sizeof first, "%s profile %s", grader, name);
