@@ -224,6 +224,12 @@ dist:
 	$(Q)sh grader/dist.sh $(B)
 student-release: all
 	$(Q)sh grader/dist.sh $(B) student $(RELEASED)
+# A Debian package, in build/ (grader/deb.sh).
+deb: all
+	$(Q)sh grader/deb.sh $(B)
+# It and the steps of the containers in a fresh Debian, as another user; ROOT=folder of one that debootstrap made.
+check-deb: all
+	$(Q)BUILD=$(B) sh grader/tests/install/deb.sh $(ROOT)
 # Both are built and graded with, beside this tree: some minutes.
 check-dist: all
 	$(Q)BUILD=$(B) sh grader/tests/install/dist.sh
@@ -270,5 +276,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-dist check-gradescope check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
+.PHONY: all bench bench-calls check check-class check-deb check-dist check-gradescope check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

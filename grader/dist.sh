@@ -14,13 +14,9 @@ build=$(cd "$build" && pwd)
 cd "$tree"
 
 its_git() { git -c safe.directory='*' "$@"; }
-if [ -e .git ]; then
-    version=$(TZ=UTC its_git log -1 --format=%cd --date=format-local:%Y%m%d.%H%M)
-    seconds=$(its_git log -1 --format=%ct)
-    if [ -n "$(its_git status --porcelain --untracked-files=no)" ]; then echo "dist: what is not committed is left out" >&2; fi
-else
-    read -r version seconds <grader/version || { echo "dist: neither git nor grader/version says which version this is" >&2; exit 1; }
-fi
+known=$(sh grader/version.sh)
+version=${known% *} seconds=${known#* }
+if [ -e .git ] && [ -n "$(its_git status --porcelain --untracked-files=no)" ]; then echo "dist: what is not committed is left out" >&2; fi
 
 name=warpbook${kind:+-$kind}-$version
 stage=$build/dist

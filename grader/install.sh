@@ -94,7 +94,8 @@ tracked docs README.md LICENSE | grep -v '^docs/results/' | while IFS= read -r f
 put 755 grader/template/slurm.sh share/warpbook/grader/template/slurm.sh
 
 {
-    echo "warpbook $(cat grader/version 2>/dev/null || its_git log -1 --format=%cd --date=format:%Y%m%d 2>/dev/null || echo unknown)"
+    known=$(sh grader/version.sh)
+    echo "warpbook ${known% *}"
     toolkit=$(readlink -f "$build/cuda" || true)
     case ${RECORD:-yes}-$toolkit in
         no-* | *-) ;;
