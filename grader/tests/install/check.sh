@@ -67,6 +67,14 @@ says "nothing can be written there" '^no$' 0 "touch $bin/x 2>/dev/null || echo n
 (cd "$top/other" && printf 'warpbook 1 0123456789abcdef\n' >.warpbook && chmod -R a+rX .)
 says "another user's folder is passed by" 'belongs to another user' 2 "cd $top/other && grader list"
 
+# A book below what compilers see in their jail could be included from there: here below the toolkit, as with CUDA_HOME=/usr.
+kit=$top/kit
+mkdir "$kit"
+for part in "$(readlink -f "$tree/$build/cuda")"/*; do ln -s "$part" "$kit"; done
+cp -R "$top/root/usr/local" "$kit/warpbook"
+says "a book that submissions may read is refused" 'submissions may read' 3 "cd work && CUDA_HOME=$kit $kit/warpbook/bin/grader run transpose"
+if (cd "$tree" && sh grader/install.sh "$build" /usr/lib/warpbook "$top/lib") >/dev/null 2>&1; then wrong "it installs below /usr/lib"; fi
+
 sums >"$top/after"
 cmp -s "$top/before" "$top/after" || { wrong "something changed below PREFIX:"; diff "$top/before" "$top/after" | head >&2; }
 (cd "$tree" && sh grader/install.sh "$build" /usr/local "$top/root" uninstall) || wrong "uninstall"
