@@ -179,7 +179,7 @@ uninstall:
 	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)' uninstall
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c)))
+suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c) /dev/null))
 tests  := all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 check: check-suites check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
@@ -262,7 +262,7 @@ new: $(B)/grader
 # What reads bytes from outside, fuzzed with clang's libFuzzer: each target of grader/tests/fuzz/targets.def for FUZZ_S seconds, from
 # the corpus in the tree. What is found stays in build/fuzz: add the interesting part to the corpus.
 FUZZ_S   ?= 600
-fuzzers  := $(shell sed -n 's/^FUZZ_TARGET(\(.*\))/\1/p' grader/tests/fuzz/targets.def)
+fuzzers  := $(shell sed -n 's/^FUZZ_TARGET(\(.*\))/\1/p' grader/tests/fuzz/targets.def 2>/dev/null)
 FUZZMAKE := $(MAKE) --no-print-directory SAN=1 B=build/fuzz CC=clang CXX=clang++ OPT='-O1 -DFUZZING -fsanitize=fuzzer-no-link,address,undefined'
 fuzz: $(B)/setup.done
 	$(Q)command -v clang >/dev/null || { echo "make fuzz needs:  apt-get install" $$(sed -n 's/^fuzz: //p' grader/packages.txt) >&2; exit 1; }

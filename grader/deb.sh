@@ -8,7 +8,7 @@ build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 
 fail() { echo "deb: $*" >&2; exit 1; }
-for tool in dpkg-deb dpkg-shlibdeps; do command -v $tool >/dev/null || fail "needs $tool: apt-get install dpkg-dev"; done
+for tool in dpkg-deb dpkg-shlibdeps; do command -v $tool >/dev/null || fail "needs $tool: apt-get install $(sed -n 's/^deb: //p' grader/packages.txt)"; done
 host_compiler=g++
 grep -qw -- "$host_compiler" grader/packages.txt || fail "grader/packages.txt does not name $host_compiler, which the package depends on"
 

@@ -4,10 +4,12 @@
 # package, with what it depends on, and the compiler's wheels where `build` had to fetch them.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
+packages() { sed -n "s/^$1: //p" grader/packages.txt; }
 case ${1:-} in
     build)
         apt-get update -qq
-        apt-get install -y -qq --no-install-recommends make ca-certificates dpkg-dev
+        # shellcheck disable=SC2046
+        apt-get install -y -qq --no-install-recommends make $(packages deb)
         make all
         make deb
         ;;

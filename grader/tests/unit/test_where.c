@@ -115,6 +115,24 @@ START_TEST(installed_a_cache_that_others_may_write_to_is_refused) {
 }
 END_TEST
 
+/* What a container or a package names must be what setup would look for: grader/packages.txt is the list. */
+START_TEST(packages_are_named_in_one_list) {
+    ck_assert_int_eq(
+        run("cd $(dirname $G)/../grader && grep -h 'apt-get install' template/Dockerfile template/warpbook.def "
+            "template/container.sh | sed 's/.*apt-get install//' | tr ' ' '\\n' | grep -E '^[a-z][a-z0-9.+-]*$' "
+            ">$OLDPWD/named; sed -n 's/^host_compiler=//p' deb.sh >>$OLDPWD/named && test $(wc -l <$OLDPWD/named) -ge "
+            "2 && "
+            "while read -r p; do grep -qw -- \"$p\" packages.txt || exit 9; done <$OLDPWD/named"),
+        0);
+    ck_assert_int_eq(
+        run("cd $(dirname $G)/../grader/template && i=$(sed -n 's/^From: //p' warpbook.def) && test -n \"$i\" && "
+            "test $(grep -c \"^FROM $i\" Dockerfile) = $(grep -c '^FROM' Dockerfile) && "
+            "for s in build install; do grep -q \"container.sh $s\" Dockerfile && grep -q \"container.sh $s\" "
+            "warpbook.def || exit 9; done"),
+        0);
+}
+END_TEST
+
 UNIT_SUITE(where) {
     Suite *suite = suite_create("where");
     TCase *t = tcase_create("where");
@@ -125,6 +143,7 @@ UNIT_SUITE(where) {
     tcase_add_test(t, begin_refuses_what_is_not_empty_or_no_folder);
     tcase_add_test(t, each_folder_has_a_history_that_follows_it);
     tcase_add_test(t, installed_it_works_in_a_folder_of_ones_own_alone);
+    tcase_add_test(t, packages_are_named_in_one_list);
     tcase_add_test(t, installed_a_cache_that_others_may_write_to_is_refused);
     suite_add_tcase(suite, t);
     return suite;
