@@ -211,10 +211,11 @@ const char *where_part(const char *name, char out[PATH_MAX]) {
 }
 
 const char *where_typed(const char *program) {
-    static char typed[4][64];
+    static char typed[4][WHERE_TYPED];
     static unsigned next;
     char *out = typed[next++ % 4];
-    snprintf(out, sizeof typed[0], "%s%s", installed ? "" : "build/", program);
+    if (id[0] && !installed && snprintf(out, WHERE_TYPED, "%s/%s", own, program) < WHERE_TYPED) return out;
+    snprintf(out, WHERE_TYPED, "%s%s", installed || id[0] ? "" : "build/", program);
     return out;
 }
 

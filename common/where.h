@@ -37,7 +37,8 @@ bool where_cache(char out[PATH_MAX], struct err *e);
 bool where_pages(char out[PATH_MAX], struct err *e);
 /* "grader", "simgpu", "device", "hostproc", "libwbcudart.a", or "carry", the libraries that may lie beside them. */
 const char *where_part(const char *name, char out[PATH_MAX]);
-/* How a person types it here: "build/grader" or "grader". */
+/* How a person types it here: "build/grader" in the tree, its whole path in a folder that it began elsewhere, "grader" installed. */
+enum { WHERE_TYPED = 256 };
 const char *where_typed(const char *program);
 
 /* The CUDA toolkit, the folder with bin/nvcc; the error says where it was looked for. */

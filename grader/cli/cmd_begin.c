@@ -160,8 +160,8 @@ static void tell(const struct beginning *b, const char *name) {
                "beside:\n%s",
                where_typed("grader"), buf_str(&b->newer));
     if (!b->before.size)
-        printf("Next: cd %s, read chapters/%s/README.md, then: %s list\n", name, book_at(0)->chapter,
-               where_installed() ? "grader" : "PATH/TO/build/grader");
+        printf("Next: cd %s, read chapters/%s/README.md, then: %s%sgrader list\n", name, book_at(0)->chapter,
+               where_installed() ? "" : where_build(), where_installed() ? "" : "/");
 }
 
 int cmd_begin(const struct options *o) {

@@ -431,7 +431,7 @@ static void two_commands(const char *first, const char *second, const struct rep
 
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
     const char *name = r->ex->name, *grader = where_typed("grader");
-    char first[160] = "", second[160];
+    char first[WHERE_TYPED + 160] = "", second[WHERE_TYPED + 160];
     unsigned number = failing_case(r);
     if (r->partial || r->verdict == V_IE || (r->verdict == V_AC && !book_has_answers())) return;
     snprintf(second, sizeof second, "%s hint %s", grader, name);

@@ -59,6 +59,15 @@ says "a cache that others may write to is not read" 'not yours alone' 2 \
 says "a program of one's own" 'sectors' 0 \
     'simgpu nvcc work/chapters/02-coalescing/quiz/sectors.cu -o sectors && simgpu run --counters text ./sectors 2>&1'
 says "a class" 'alice' 1 'mkdir -p class/alice && cp work/chapters/02-coalescing/transpose.cu class/alice && grader batch class --exercise transpose --format csv'
+cat >"$top/other/hw.toml" <<'END'
+seed = "s"
+[[exercise]]
+name = "transpose"
+hidden = "cases.c"
+END
+printf '#include "common/exercise_hidden.h"\nEX_HIDDEN({{40, 50}})\n' >"$top/other/cases.c"
+chmod -R a+rX "$top/other"
+says "hidden cases compile against the headers that are installed" 'alice,.*transpose' 1 "grader batch class --assignment $top/other/hw.toml --format csv"
 says "a compiler that is not there is said" 'CUDA_HOME is /nowhere' 3 'cd work && CUDA_HOME=/nowhere XDG_CACHE_HOME=$HOME/empty grader run transpose'
 says "what works on sources says so" 'in a source tree' 2 'grader verify transpose'
 says "nothing can be written there" '^no$' 0 "touch $bin/x 2>/dev/null || echo no"
