@@ -183,9 +183,15 @@ $(B)/tests/hostile: $(call obj,$(hostile_c)) $(grader_o) $(base_o)
 PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 
 # ---- what people type ----
+# Programs, book and guides below PREFIX, which nobody writes to afterwards (grader/install.sh); DESTDIR stages it for a package.
+PREFIX ?= /usr/local
+install: all
+	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)'
+uninstall:
+	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)' uninstall
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
-suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c)))
+suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c) /dev/null))
 tests  := all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 check: check-suites check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
@@ -226,6 +232,25 @@ check-roots:
 # The runtime against the headers of every CUDA release since 12.0, which are fetched from PyPI the first time.
 check-headers: all
 	$(Q)CC='$(CC)' sh grader/tests/roots/headers.sh $(B)
+# Installed, begun, graded as another user with the tree out of sight, uninstalled: a minute, as root.
+check-install: all
+	$(Q)BUILD=$(B) sh grader/tests/install/check.sh
+# A tar of the tree, the same bytes for the same commit; and one for students, without answers, ladders and mutants, whose scores are the
+# same (grader/dist.sh): RELEASED="transpose histogram" tries it with some exercises' figures, all take some minutes.
+dist:
+	@mkdir -p $(B)
+	$(Q)sh grader/dist.sh $(B)
+student-release: all
+	$(Q)sh grader/dist.sh $(B) student $(RELEASED)
+# A Debian package, in build/ (grader/deb.sh).
+deb: all
+	$(Q)sh grader/deb.sh $(B)
+# It and the steps of the containers in a fresh Debian, as another user; ROOT=folder of one that debootstrap made.
+check-deb: all
+	$(Q)BUILD=$(B) sh grader/tests/install/deb.sh $(ROOT)
+# Both are built and graded with, beside this tree: some minutes.
+check-dist: all
+	$(Q)BUILD=$(B) sh grader/tests/install/dist.sh
 # The approximate functions, all operands, against an H100's digests: ten minutes of two cores. Builds what renews these, too, so
 # that it keeps compiling (grader/tests/mufu/README.md).
 check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
@@ -258,7 +283,7 @@ new: $(B)/grader
 # What reads bytes from outside, fuzzed with clang's libFuzzer: each target of grader/tests/fuzz/targets.def for FUZZ_S seconds, from
 # the corpus in the tree. What is found stays in build/fuzz: add the interesting part to the corpus.
 FUZZ_S   ?= 600
-fuzzers  := $(shell sed -n 's/^FUZZ_TARGET(\(.*\))/\1/p' grader/tests/fuzz/targets.def)
+fuzzers  := $(shell sed -n 's/^FUZZ_TARGET(\(.*\))/\1/p' grader/tests/fuzz/targets.def 2>/dev/null)
 FUZZMAKE := $(MAKE) --no-print-directory SAN=1 B=build/fuzz CC=clang CXX=clang++ OPT='-O1 -DFUZZING -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all'
 fuzz: $(B)/setup.done
 	$(Q)$(SETUP) $(B) fuzz
@@ -272,5 +297,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-headers check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
+.PHONY: all bench bench-calls check check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
+#include "common/where.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -15,28 +16,10 @@
 extern const struct exercise *const __start_exercises[] __attribute__((weak));
 extern const struct exercise *const __stop_exercises[] __attribute__((weak));
 
-static char root[PATH_MAX], build[PATH_MAX];
 static const struct exercise **sorted;
 static unsigned count;
 
-const char *book_root(void) { return root; }
-const char *book_build(void) { return build; }
-
-/* The folder above `from` (or itself) that has both chapters/ and Makefile. */
-static bool climb(const char *from) {
-    char path[PATH_MAX], probe[PATH_MAX];
-    snprintf(path, sizeof path, "%s", from);
-    for (;;) {
-        if (path_join(probe, sizeof probe, path, "chapters") && file_exists(probe) &&
-            path_join(probe, sizeof probe, path, "Makefile") && file_exists(probe)) {
-            snprintf(root, sizeof root, "%s", path);
-            return true;
-        }
-        char *slash = strrchr(path, '/');
-        if (!slash || slash == path) return false;
-        *slash = 0;
-    }
-}
+const char *book_root(void) { return where_book(); }
 
 static int by_id(const void *a, const void *b) {
     const struct exercise *x = *(const struct exercise *const *)a, *y = *(const struct exercise *const *)b;
@@ -54,14 +37,7 @@ static void load(void) {
 
 bool book_open(struct err *e) {
     load();
-    ssize_t n = readlink("/proc/self/exe", build, sizeof build - 1);
-    if (n < 0) return err_set(e, ERR_SYSTEM, "/proc/self/exe: cannot read: is /proc mounted?");
-    build[n] = 0;
-    *strrchr(build, '/') = 0;
-    if (text_ends(build, "/tests")) *strrchr(build, '/') = 0; /* build/tests/unit */
-    char cwd[PATH_MAX];
-    if (climb(build) || (getcwd(cwd, sizeof cwd) && climb(cwd))) return true;
-    return err_set(e, ERR_INPUT, "no folder with chapters/ and a Makefile above %s or the current folder", build);
+    return where_open(e);
 }
 
 unsigned book_count(void) {
@@ -161,20 +137,31 @@ const struct exercise **book_find(const char *name, struct err *e) {
 
 const char *book_chapter_file(const struct exercise *ex, const char *suffix) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/chapters/%s/%s%s", root, ex->chapter, ex->name, suffix);
+    snprintf(path, sizeof path, "%s/chapters/%s/%s%s", where_book(), ex->chapter, ex->name, suffix);
+    return path;
+}
+
+const char *book_student_file(const struct exercise *ex) {
+    static char path[PATH_MAX + 512];
+    snprintf(path, sizeof path, "%s/chapters/%s/%s.cu", where_work(), ex->chapter, ex->name);
     return path;
 }
 
 const char *book_solution_file(const struct exercise *ex, const char *step) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", root, ex->chapter, ex->name, step ? "-" : "",
+    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", where_book(), ex->chapter, ex->name, step ? "-" : "",
              step ? step : "");
     return path;
 }
 
+bool book_has_answers(void) {
+    char path[PATH_MAX];
+    return path_join(path, sizeof path, where_book(), "solutions") && file_exists(path);
+}
+
 const char *book_mutants_folder(const struct exercise *ex) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", root, ex->chapter, ex->name);
+    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", where_book(), ex->chapter, ex->name);
     return path;
 }
 
@@ -204,7 +191,7 @@ void book_free_list(char **list) {
 /* Steps are NAME-N-slug.cu: a digit after the dash tells them from another exercise whose name begins alike. */
 char **book_steps(const struct exercise *ex) {
     char folder[PATH_MAX + 512], prefix[128];
-    snprintf(folder, sizeof folder, "%s/solutions/%s", root, ex->chapter);
+    snprintf(folder, sizeof folder, "%s/solutions/%s", where_book(), ex->chapter);
     snprintf(prefix, sizeof prefix, "%s-", ex->name);
     char **list = book_files(folder, prefix, ".cu");
     unsigned kept = 0;

@@ -6,11 +6,9 @@
 
 #include <stdbool.h>
 
-/* Finds the book's root: the folder with chapters/ above the executable or the current folder. */
 bool book_open(struct err *e);
-/* Absolute paths: the root, and the build folder that holds the executable, cuda/, lib/, libexec/, cache/. */
+/* The folder with chapters/ and solutions/, absolute: where_book(). Nothing is written there but by `grader new`. */
 const char *book_root(void);
-const char *book_build(void);
 
 /* In the order of chapter, then name. */
 unsigned book_count(void);
@@ -24,7 +22,9 @@ const struct exercise **book_find(const char *name, struct err *e);
 
 /* Files of an exercise; each returns a static buffer that the next call overwrites. */
 const char *book_chapter_file(const struct exercise *ex, const char *suffix); /* chapters/NN/NAME + suffix */
+const char *book_student_file(const struct exercise *ex);                     /* what the student edits */
 const char *book_solution_file(const struct exercise *ex, const char *step);  /* step NULL: the model answer */
+bool book_has_answers(void); /* false in a student's release (grader/grade/figures.h) */
 const char *book_mutants_folder(const struct exercise *ex);
 /* Names of the ladder's steps ("1-unqualified"), in order; NULL-terminated, free with book_free_list. */
 char **book_steps(const struct exercise *ex);
@@ -32,6 +32,6 @@ void book_free_list(char **list);
 /* Files of a folder that end with `suffix`, sorted; NULL-terminated. */
 char **book_files(const char *folder, const char *prefix, const char *suffix);
 
-/* The skeleton as the book ships it: from git where the file is under version control (the last commit), else the
- * copy that was taken when the grader first saw the file. Students edit the file itself. */
+/* The skeleton as the book ships it. In a source tree, where students edit the file itself: from git where it is under
+ * version control (the last commit), else the copy that was taken when the grader first saw it. */
 bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e);

@@ -1,12 +1,13 @@
 /* pristine.c — the skeleton as the book ships it, whatever the student made of the file.
  *
- * Students edit chapters/NN/NAME.cu in place, so the shipped text must come from elsewhere. It is what the last commit
- * holds, where the book is a git checkout: nothing to keep up to date, and an author's new skeleton counts once it is
- * committed. A book that came as an archive has no git; there the copy counts that was taken when the grader first saw
+ * Where the book is installed, nobody edits its files. In a source tree students edit chapters/NN/NAME.cu in place, so the
+ * shipped text must come from elsewhere. It is what the last commit holds, where the book is a git checkout: nothing to
+ * keep up to date, and an author's new skeleton counts once it is committed. A book that came as an archive has no git; there the copy counts that was taken when the grader first saw
  * the file (build/pristine). Embedding the skeletons at build time was the alternative: a rebuild after the student's
  * first edit would have embedded the edit. */
 #include "grader/book/book.h"
 #include "common/file.h"
+#include "common/where.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,12 +55,13 @@ static bool from_git(const struct exercise *ex, struct buf *out) {
 
 bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e) {
     size_t before = out->size;
+    if (where_installed()) return file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e);
     if (from_git(ex, out)) return true;
     out->size = before;
     char copy[PATH_MAX + 512];
-    snprintf(copy, sizeof copy, "%s/pristine/%s", book_build(), ex->chapter);
+    snprintf(copy, sizeof copy, "%s/pristine/%s", where_build(), ex->chapter);
     if (!dir_make(copy, e)) return false;
-    snprintf(copy, sizeof copy, "%s/pristine/%s/%s.cu", book_build(), ex->chapter, ex->name);
+    snprintf(copy, sizeof copy, "%s/pristine/%s/%s.cu", where_build(), ex->chapter, ex->name);
     if (file_exists(copy)) return file_read(copy, SOURCE_LIMIT, out, e);
     if (!file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e)) return false;
     return file_write(copy, out->data + before, out->size - before, e);

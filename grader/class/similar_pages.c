@@ -99,8 +99,9 @@ static bool put_sources(struct similar_pages *p, const struct similar_class *c, 
     struct buf skeleton = {0}, answer = {0};
     char path[PATH_MAX], name[256];
     bool ok = book_pristine(c->ex, &skeleton, e) && put_source(p, c, "boilerplate", "skeleton.cu", &skeleton, path, e);
-    ok = ok && file_read(book_solution_file(c->ex, NULL), 1 << 20, &answer, e) &&
-         put_source(p, c, "boilerplate", "answer.cu", &answer, path, e);
+    if (ok && book_has_answers())
+        ok = file_read(book_solution_file(c->ex, NULL), 1 << 20, &answer, e) &&
+             put_source(p, c, "boilerplate", "answer.cu", &answer, path, e);
     for (unsigned i = 0; ok && i < c->ntexts; i++) {
         class_page_name(c->texts[i].student, ".cu", name);
         ok = put_source(p, c, "sources", name, &c->texts[i].source, path, e);

@@ -1,5 +1,6 @@
 /* cmd_help.c — grader hint, solution, reset: the three ways to go on when stuck. */
 #include "common/file.h"
+#include "common/where.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
@@ -55,24 +56,29 @@ int cmd_hint(const struct options *o) {
     }
     if (!total) buf_printf(&out, "%s has no hints.\n", book_id(ex));
     else if (shown < total) buf_puts(&out, "The same command shows the next one.\n");
-    else buf_printf(&out, "That was the last one. The model answer: build/grader solution %s\n", ex->name);
+    else if (!book_has_answers()) buf_puts(&out, "That was the last one.\n");
+    else buf_printf(&out, "That was the last one. The model answer: %s solution %s\n", where_typed("grader"), ex->name);
     if (shown != p.hints) p.hints = shown, progress_save(ex, &p);
     bool ok = cli_deliver(o, &out, &e);
     buf_free(&text), buf_free(&out);
     return ok ? EXIT_PASSED : cli_complain(&e);
 }
 
+/* As the reader finds it: in a source tree from its root. */
+static const char *shown(const char *path) { return where_installed() ? path : path + strlen(book_root()) + 1; }
+
 int cmd_solution(const struct options *o) {
     struct err e = {0};
     const struct exercise *ex = cli_chosen_one(o, &e);
     struct buf out = {0};
-    if (!ex || !file_read(book_solution_file(ex, NULL), TEXT_LIMIT, &out, &e)) return cli_complain(&e);
+    char folder[PATH_MAX];
+    if (!cli_has_answers(o, &e) || !ex || !file_read(book_solution_file(ex, NULL), TEXT_LIMIT, &out, &e))
+        return cli_complain(&e);
     char **steps = book_steps(ex);
-    size_t root = strlen(book_root()) + 1;
-    buf_printf(&out, "\n// This is %s. The steps that lead to it:\n", book_solution_file(ex, NULL) + root);
-    for (char **s = steps; *s; s++) buf_printf(&out, "//   %s\n", book_solution_file(ex, *s) + root);
-    buf_printf(&out, "// What each step changes, and what it gains: solutions/%s/%s-ladder.md\n", ex->chapter,
-               ex->name);
+    buf_printf(&out, "\n// This is %s. The steps that lead to it:\n", shown(book_solution_file(ex, NULL)));
+    for (char **s = steps; *s; s++) buf_printf(&out, "//   %s\n", shown(book_solution_file(ex, *s)));
+    snprintf(folder, sizeof folder, "%.3800s/solutions/%.100s", book_root(), ex->chapter);
+    buf_printf(&out, "// What each step changes, and what it gains: %s/%s-ladder.md\n", shown(folder), ex->name);
     book_free_list(steps);
     bool ok = cli_deliver(o, &out, &e);
     buf_free(&out);
@@ -94,7 +100,7 @@ static bool reset(const struct exercise *ex, struct err *e) {
     char path[PATH_MAX + 512], backup[PATH_MAX + 544];
     struct buf skeleton = {0}, mine = {0};
     struct err none = {0};
-    snprintf(path, sizeof path, "%s", book_chapter_file(ex, ".cu"));
+    snprintf(path, sizeof path, "%s", book_student_file(ex));
     bool had = file_read(path, TEXT_LIMIT, &mine, &none), ok = book_pristine(ex, &skeleton, e);
     bool same = ok && had && mine.size == skeleton.size && !memcmp(mine.data, skeleton.data, mine.size);
     if (ok && same) printf("%s is as it came; nothing to do\n", path);

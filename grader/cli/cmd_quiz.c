@@ -2,6 +2,7 @@
  * judges those; else it only shows them. What is counted, the simulated GPU counts when the question is asked. Status 0 where
  * all answers were right, 1 where one was not. */
 #include "common/text.h"
+#include "common/where.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/quiz.h"
 
@@ -114,7 +115,7 @@ static bool ask_all(const char *chapter, const struct quiz *quiz, unsigned *righ
 
 static void show_all(const char *chapter, const struct quiz *quiz, struct buf *out) {
     for (unsigned i = 0; i < quiz->n; i++) say_question(&quiz->questions[i], i, quiz->n, out);
-    buf_printf(out, "Answer them: build/grader quiz %s --answers 1,b,…\n", chapter);
+    buf_printf(out, "Answer them: %s quiz %s --answers 1,b,…\n", where_typed("grader"), chapter);
 }
 
 /* ---- the command ---- */

@@ -1,6 +1,7 @@
 /* cmd_report.c — grader report: the report of one exercise as a page that stands alone. To --output, or to
- * build/reports/NAME.html, whose path it prints. */
+ * reports/NAME.html below where_pages(), whose path it prints. */
 #include "common/file.h"
+#include "common/where.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
 #include "grader/grade/gpu_device.h"
@@ -29,16 +30,16 @@ int cmd_report(const struct options *o) {
     const struct exercise *ex = cli_chosen_one(o, &e);
     struct result r;
     struct buf out = {0};
-    char path[PATH_MAX];
+    char path[PATH_MAX] = "", pages[PATH_MAX];
     struct options to = *o;
     struct grade_options go = options_grade(o, o->devices[0]);
     go.progress = progress_show, go.user = ex ? (void *)ex->name : NULL;
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
     if (!o->file) progress_note(&r);
     page(o, ex, &r, &out);
-    snprintf(path, sizeof path, "%.4000s/reports", book_build());
-    bool ok = o->output || dir_make(path, &e);
-    snprintf(path, sizeof path, "%.3900s/reports/%.100s.html", book_build(), ex->name);
+    bool ok = o->output || where_pages(pages, &e);
+    if (ok && !o->output) snprintf(path, sizeof path, "%.4000s/reports", pages), ok = dir_make(path, &e);
+    if (ok && !o->output) snprintf(path, sizeof path, "%.3900s/reports/%.100s.html", pages, ex->name);
     if (!o->output) to.output = path;
     ok = ok && cli_deliver(&to, &out, &e);
     int status = cli_exit_status(&r, 1);

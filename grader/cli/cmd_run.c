@@ -1,5 +1,6 @@
 /* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
 #include "common/file.h"
+#include "common/where.h"
 #include "grader/book/problem.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/build.h"
@@ -33,8 +34,9 @@ static void say_where_to_begin(const struct result *results, unsigned n, unsigne
         if (results[i].verdict == V_AC || !results[i].untouched) continue;
         buf_printf(out,
                    "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
-                   "then\n  build/grader run %s\n",
-                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name, results[i].ex->name);
+                   "then\n  %s run %s\n",
+                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name, where_typed("grader"),
+                   results[i].ex->name);
         return;
     }
 }
@@ -45,8 +47,8 @@ static void say_how_to_repeat(const struct options *o, const struct result *resu
         for (unsigned k = 0; k < results[i].ncases; k++) {
             const struct case_result *c = &results[i].cases[k];
             if (!c->drawn || c->verdict == V_AC) continue;
-            buf_printf(out, "  the same size again: build/grader run %s%s%s --seed %s --case %u\n", results[i].ex->name,
-                       o->file ? " --file " : "", o->file ? o->file : "", o->seed, c->number);
+            buf_printf(out, "  the same size again: %s run %s%s%s --seed %s --case %u\n", where_typed("grader"),
+                       results[i].ex->name, o->file ? " --file " : "", o->file ? o->file : "", o->seed, c->number);
             break;
         }
 }
@@ -115,7 +117,8 @@ static void say_progress(const struct result *r, struct buf *out) {
     if (r->verdict != V_AC || r->partial) return;
     buf_printf(out, "%u of %u done.", done, book_count());
     if (next)
-        buf_printf(out, " Next: chapters/%s/%s.md, then build/grader run %s", next->chapter, next->name, next->name);
+        buf_printf(out, " Next: chapters/%s/%s.md, then %s run %s", next->chapter, next->name, where_typed("grader"),
+                   next->name);
     buf_puts(out, "\n");
 }
 
@@ -151,7 +154,8 @@ static bool ready_for_machine_code(const struct options *o, struct err *e) {
     build_machine_code(o->machine_code);
     return !o->machine_code || build_disassembler(NULL) ||
            err_set(e, ERR_INPUT,
-                   "--machine-code: there is no nvdisasm here; `make setup` fetches it where it can be had");
+                   "--machine-code: there is no nvdisasm here; `make setup` in the source tree fetches it where it can "
+                   "be had");
 }
 
 /* A case that no exercise has would pass: nothing is wrong with nothing. */

@@ -1,6 +1,7 @@
 /* cmd_tune.c — grader tune: every combination of the parameters that a file declares, checked and timed, several at a time; a
  * table as they come, the best of each device, and a page with curves. What is done is kept: the same command goes on. */
 #include "common/file.h"
+#include "common/where.h"
 #include "common/hash.h"
 #include "common/text.h"
 #include "grader/class/parallel.h"
@@ -120,7 +121,7 @@ static bool open_sweep(struct sweep *s, const struct options *o, struct err *e) 
     for (unsigned i = 0; i < s->n; i++)
         s->rows[i] = (struct tune_row){.combination = i % s->space.ncombinations, .device = i / s->space.ncombinations};
     key_of(s, key);
-    tune_state_path(s->ex->name, key, s->state, sizeof s->state);
+    if (!tune_state_path(s->ex->name, key, s->state, e)) return false;
     tune_state_read(s->state, s->rows, s->n);
     return true;
 }
@@ -151,13 +152,13 @@ static void tell_best(const struct tune_page *p, unsigned d) {
 static bool finish(const struct sweep *s, struct err *e) {
     struct tune_page p = {book_id(s->ex), s->name, &s->space, s->rows, s->devices, s->o->ndevices};
     struct buf page = {0};
-    char path[PATH_MAX];
+    char path[PATH_MAX] = "", pages[PATH_MAX];
     puts("");
     for (unsigned d = 0; d < p.ndevices; d++) tell_best(&p, d);
     tune_write_page(&p, &page);
-    snprintf(path, sizeof path, "%.3800s/tune", book_build());
-    bool ok = s->o->output || dir_make(path, e);
-    snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", book_build(), s->ex->name);
+    bool ok = s->o->output || where_pages(pages, e);
+    if (ok && !s->o->output) snprintf(path, sizeof path, "%.3800s/tune", pages), ok = dir_make(path, e);
+    if (ok && !s->o->output) snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", pages, s->ex->name);
     ok = ok && file_deliver(s->o->output ? s->o->output : path, buf_str(&page), page.size, e);
     if (ok) printf("page: %s\n", s->o->output ? s->o->output : path);
     buf_free(&page);

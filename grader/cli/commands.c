@@ -109,6 +109,11 @@ int cli_exit_status(const struct result *results, unsigned n) {
     return status;
 }
 
+bool cli_has_answers(const struct options *o, struct err *e) {
+    return book_has_answers() ||
+           err_set(e, ERR_INPUT, "%s: this release has no answers, ladders and mutants; the full tree has", o->command);
+}
+
 const char *cli_student_file(const struct options *o, const struct exercise *ex) {
-    return o->file ? o->file : book_chapter_file(ex, ".cu");
+    return o->file ? o->file : book_student_file(ex);
 }

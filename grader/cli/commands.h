@@ -4,15 +4,21 @@
 #include "grader/cli/options.h"
 #include "grader/report/report.h"
 
-/* X(name, needs a jail that holds) */
+/* What a command needs: a jail that holds; a folder of the student's to work in, unless --file is given; the source tree; the answers,
+ * which a student's release lacks. */
+enum { NEED_JAIL = 1, NEED_WORK = 2, NEED_TREE = 4, NEED_ANSWERS = 8 };
+/* X(name, needs) */
 /* clang-format off */
 #define COMMANDS(X)                                                                                                             \
-    X(list, false) X(intake, true) X(export, false) X(stats, false) X(feedback, false) X(reproduce, true) X(regrade, true)      \
-        X(merge, false) X(gradescope, false) X(autograde, true) X(similar, true)                                                                                                         \
-    X(run, true) X(profile, true) X(hint, false) X(solution, false) X(reset, false) X(watch, true) X(report, true) X(tune, true) X(vendor, true)              \
-        X(batch, true) X(verify, true) X(selftest, true) X(gpu_report, true) X(gpu_build, true) X(new, false) X(quiz, false)
+    X(begin, 0) X(list, NEED_WORK) X(run, NEED_JAIL | NEED_WORK) X(profile, NEED_JAIL | NEED_WORK) X(hint, NEED_WORK)           \
+    X(reset, NEED_WORK) X(watch, NEED_JAIL | NEED_WORK) X(report, NEED_JAIL | NEED_WORK) X(tune, NEED_JAIL | NEED_WORK)         \
+    X(quiz, 0) X(solution, NEED_ANSWERS) X(vendor, NEED_JAIL | NEED_ANSWERS)                                                                                        \
+    X(intake, NEED_JAIL) X(batch, NEED_JAIL) X(export, 0) X(stats, 0) X(feedback, 0) X(reproduce, NEED_JAIL)                    \
+    X(regrade, NEED_JAIL) X(merge, 0) X(gradescope, NEED_TREE | NEED_ANSWERS) X(autograde, NEED_JAIL) X(similar, NEED_JAIL)     \
+    X(verify, NEED_JAIL | NEED_TREE | NEED_ANSWERS) X(selftest, NEED_JAIL) X(gpu_report, NEED_JAIL | NEED_ANSWERS)              \
+    X(figures, NEED_JAIL | NEED_TREE | NEED_ANSWERS) X(gpu_build, NEED_JAIL | NEED_ANSWERS) X(new, NEED_TREE | NEED_ANSWERS)
 /* clang-format on */
-#define X(name, jail) int cmd_##name(const struct options *o);
+#define X(name, needs) int cmd_##name(const struct options *o);
 COMMANDS(X)
 #undef X
 
@@ -37,5 +43,7 @@ bool cli_run(const struct options *o, struct buf *text, int *status, struct err 
 /* 0 where all passed, 3 where one could not be graded, else 1. */
 int cli_exit_status(const struct result *results, unsigned n);
 unsigned cli_hint_count(const char *text); /* hints in the text of NAME.md, numbered from 1 without a gap */
+/* False, and says so, in a release that leaves the answers out. */
+bool cli_has_answers(const struct options *o, struct err *e);
 /* The file that the student edits. */
 const char *cli_student_file(const struct options *o, const struct exercise *ex);

@@ -1,4 +1,5 @@
 /* main.c — the grader's command line; each command is in a file of its own, listed in commands.h. */
+#include "common/where.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/provenance.h"
 #include "grader/jail/jail.h"
@@ -11,15 +12,25 @@
 
 static const struct {
     const char *name;
-    bool jail;
+    unsigned needs;
     int (*run)(const struct options *);
 } commands[] = {
-#define X(name, jail) {#name, jail, cmd_##name},
+#define X(name, needs) {#name, needs, cmd_##name},
     COMMANDS(X)
 #undef X
 };
 
-static int dispatch(const struct options *o, bool jail, int (*run)(const struct options *)) {
+static bool has_what_it_needs(const struct options *o, unsigned needs, struct err *e) {
+    if (needs & NEED_TREE && where_installed())
+        return err_set(e, ERR_INPUT,
+                       "`grader %s` works on the sources of the book and the grader: use build/grader in a source tree",
+                       o->command);
+    if (needs & NEED_ANSWERS && !cli_has_answers(o, e)) return false;
+    if (needs & NEED_WORK && !o->file && !where_need_work(e)) return false;
+    return !(needs & NEED_JAIL) || jail_probe(e);
+}
+
+static int dispatch(const struct options *o, unsigned needs, int (*run)(const struct options *)) {
     struct err e = {0};
     if (o->machine_code && run != cmd_run) {
         err_set(&e, ERR_INPUT, "--machine-code goes with grader run");
@@ -27,7 +38,7 @@ static int dispatch(const struct options *o, bool jail, int (*run)(const struct 
     }
     if (o->no_jail) jail_disable();
     if (!book_open(&e)) return cli_complain(&e);
-    if (jail && !jail_probe(&e)) return cli_complain(&e);
+    if (!has_what_it_needs(o, needs, &e)) return cli_complain(&e);
     return run(o);
 }
 
@@ -44,7 +55,7 @@ static int version(void) {
     if (!book_open(&e)) return cli_complain(&e);
     printf("grader %s\nbook   %u exercises\nnvcc   %s", grade_build(), book_count(), grade_nvcc());
     if (!grade_nvcc_verified(&with)) printf(" (the book is verified with %s)", with);
-    printf("\nSQLite %s, %s\n", sqlite3_libversion(), archive_version_string());
+    printf("\nplace  %s\nSQLite %s, %s\n", where_book(), sqlite3_libversion(), archive_version_string());
     return EXIT_PASSED;
 }
 
@@ -61,7 +72,7 @@ int main(int argc, char **argv) {
     if (o.version) return version();
     if (o.help || !strcmp(o.command, "help")) return fputs(options_usage(), stdout), EXIT_PASSED;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (is_named(commands[i].name, o.command)) return dispatch(&o, commands[i].jail, commands[i].run);
+        if (is_named(commands[i].name, o.command)) return dispatch(&o, commands[i].needs, commands[i].run);
     err_set(&e, ERR_INPUT, "'%.60s' is no command (see: grader --help)", o.command);
     return cli_complain(&e);
 }

@@ -1,6 +1,7 @@
 /* progress.c — see progress.h. One small file an exercise; one that can't be read counts as none. */
 #include "grader/cli/progress.h"
 #include "common/file.h"
+#include "common/where.h"
 #include "grader/book/book.h"
 #include "grader/grade/grade.h"
 
@@ -9,17 +10,19 @@
 #include <string.h>
 #include <time.h>
 
-static void path_of(const struct exercise *ex, bool make, char *out, size_t size) {
+static bool path_of(const struct exercise *ex, bool make, const char *suffix, char *out, size_t size) {
     struct err e = {0};
-    snprintf(out, size, "%s/progress/%s", book_build(), ex->chapter);
+    char state[PATH_MAX];
+    if (!where_state(state, &e)) return false;
+    snprintf(out, size, "%s/progress/%s", state, ex->chapter);
     if (make) dir_make(out, &e);
-    snprintf(out, size, "%s/progress/%s/%s", book_build(), ex->chapter, ex->name);
+    return snprintf(out, size, "%s/progress/%s/%s%s", state, ex->chapter, ex->name, suffix) < (int)size;
 }
 
 bool progress_untouched(const struct exercise *ex) {
     struct buf skeleton = {0}, now = {0};
     struct err e = {0};
-    bool same = book_pristine(ex, &skeleton, &e) && file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &now, &e) &&
+    bool same = book_pristine(ex, &skeleton, &e) && file_read(book_student_file(ex), SOURCE_LIMIT, &now, &e) &&
                 skeleton.size == now.size && !memcmp(buf_str(&skeleton), buf_str(&now), now.size);
     buf_free(&skeleton), buf_free(&now);
     return same;
@@ -42,8 +45,7 @@ void progress_load(const struct exercise *ex, struct progress *p) {
     struct buf text = {0};
     struct err e = {0};
     *p = (struct progress){0};
-    path_of(ex, false, path, sizeof path);
-    bool ok = file_exists(path) && file_read(path, 4096, &text, &e) &&
+    bool ok = path_of(ex, false, "", path, sizeof path) && file_exists(path) && file_read(path, 4096, &text, &e) &&
               sscanf(text.data, "%15s %lf %u", p->verdict, &p->score, &p->hints) == 3;
     if (!ok) *p = (struct progress){0};
     if (p->verdict[0] == '-') p->verdict[0] = 0;
@@ -54,23 +56,20 @@ void progress_save(const struct exercise *ex, const struct progress *p) {
     char path[PATH_MAX + 256];
     struct buf text = {0};
     struct err e = {0};
-    path_of(ex, true, path, sizeof path);
     buf_printf(&text, "%s %.1f %u\n", p->verdict[0] ? p->verdict : "-", p->score, p->hints);
-    file_write(path, text.data, text.size, &e);
+    if (path_of(ex, true, "", path, sizeof path)) file_write(path, text.data, text.size, &e);
     buf_free(&text);
 }
 
 /* ---- the history ---- */
 
-static void history_path(const struct exercise *ex, bool make, char *out, size_t size) {
-    path_of(ex, make, out, size - 16);
-    strcat(out, ".history");
+static FILE *history_open(const struct exercise *ex, const char *mode) {
+    char path[PATH_MAX + 256];
+    return path_of(ex, *mode == 'a', ".history", path, sizeof path) ? fopen(path, mode) : NULL;
 }
 
 static void history_note(const struct result *r) {
-    char path[PATH_MAX + 256];
-    history_path(r->ex, true, path, sizeof path);
-    FILE *f = fopen(path, "ae");
+    FILE *f = history_open(r->ex, "ae");
     if (!f) return;
     fprintf(f, "%lld %s %.1f %.6g %s\n", (long long)time(NULL), verdict_code(r->verdict), r->score,
             r->speed.valid ? r->speed.student_us : 0, r->speed.valid ? r->speed.kind : "-");
@@ -78,9 +77,8 @@ static void history_note(const struct result *r) {
 }
 
 unsigned progress_history(const struct exercise *ex, struct report_run *out, unsigned room) {
-    char path[PATH_MAX + 256], line[160];
-    history_path(ex, false, path, sizeof path);
-    FILE *f = fopen(path, "re");
+    char line[160];
+    FILE *f = history_open(ex, "re");
     unsigned n = 0;
     while (f && fgets(line, sizeof line, f)) {
         struct report_run run = {0};

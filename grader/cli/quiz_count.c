@@ -1,6 +1,7 @@
 /* quiz_count.c — see quiz.h: what the simulated GPU counts for a question. The program is the book's own, so it runs as simgpu runs
- * any: built into build/quiz, again where it or simgpu is newer than what is there. */
+ * any: built into the cache, again where it or simgpu is newer than what is there. */
 #include "common/file.h"
+#include "common/where.h"
 #include "grader/book/book.h"
 #include "grader/cli/quiz.h"
 
@@ -50,14 +51,17 @@ struct paths {
     char source[PATH_MAX], simgpu[PATH_MAX], folder[PATH_MAX], program[PATH_MAX], json[PATH_MAX], log[PATH_MAX];
 };
 
-static void find(const char *chapter, const char *file, struct paths *p) {
-    const char *build = book_build(), *name = path_base(file);
+static bool find(const char *chapter, const char *file, struct paths *p, struct err *e) {
+    char cache[PATH_MAX];
+    const char *name = path_base(file);
+    if (!where_cache(cache, e)) return false;
     snprintf(p->source, sizeof p->source, "%.3500s/chapters/%.100s/%.100s", book_root(), chapter, file);
-    snprintf(p->simgpu, sizeof p->simgpu, "%.3800s/simgpu", build);
-    snprintf(p->folder, sizeof p->folder, "%.3700s/quiz/%.100s", build, chapter);
+    where_part("simgpu", p->simgpu);
+    snprintf(p->folder, sizeof p->folder, "%.3700s/quiz/%.100s", cache, chapter);
     snprintf(p->program, sizeof p->program, "%.3800s/%.100s.run", p->folder, name);
     snprintf(p->json, sizeof p->json, "%.3800s/%.100s.json", p->folder, name);
     snprintf(p->log, sizeof p->log, "%.3800s/%.100s.log", p->folder, name);
+    return true;
 }
 
 static bool build_and_run(struct paths *p, struct err *e) {
@@ -104,9 +108,8 @@ bool quiz_figure(const char *json, const struct quiz_question *q, double *figure
 bool quiz_count(const char *chapter, const struct quiz_question *q, double *figure, struct err *e) {
     struct paths p;
     struct buf json = {0};
-    find(chapter, q->file, &p);
-    bool ok =
-        build_and_run(&p, e) && file_read(p.json, JSON_LIMIT, &json, e) && quiz_figure(buf_str(&json), q, figure, e);
+    bool ok = find(chapter, q->file, &p, e) && build_and_run(&p, e) && file_read(p.json, JSON_LIMIT, &json, e) &&
+              quiz_figure(buf_str(&json), q, figure, e);
     buf_free(&json);
     return ok;
 }

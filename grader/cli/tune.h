@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "grader/grade/result.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 enum { TUNE_PARAMETERS = 8, TUNE_VALUES = 32, TUNE_COMBINATIONS = 512, TUNE_NAME = 48, TUNE_LABEL = 160 };
@@ -46,7 +47,7 @@ struct tune_row {
 };
 
 /* The state: a line for each row that is done, appended as it comes, so that a run that was stopped goes on. */
-void tune_state_path(const char *exercise, const char *key, char *out, size_t size);
+bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], struct err *e);
 void tune_state_read(const char *path, struct tune_row *rows, unsigned n);
 bool tune_state_add(const char *path, unsigned index, const struct tune_row *row, struct err *e);
 

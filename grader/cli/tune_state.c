@@ -2,7 +2,7 @@
  * end mark and counts as absent. */
 #include "grader/cli/tune.h"
 #include "common/file.h"
-#include "grader/book/book.h"
+#include "common/where.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tune_state_path(const char *exercise, const char *key, char *out, size_t size) {
-    snprintf(out, size, "%.3500s/tune/%.100s-%.16s.state", book_build(), exercise, key);
+bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], struct err *e) {
+    char state[PATH_MAX];
+    if (!where_state(state, e)) return false;
+    snprintf(out, PATH_MAX, "%.3500s/tune", state);
+    if (!dir_make(out, e)) return false;
+    snprintf(out, PATH_MAX, "%.3500s/tune/%.100s-%.16s.state", state, exercise, key);
+    return true;
 }
 
 static char *next_word(char **rest) { return strtok_r(NULL, " \n", rest); }
@@ -46,9 +51,6 @@ void tune_state_read(const char *path, struct tune_row *rows, unsigned n) {
 }
 
 bool tune_state_add(const char *path, unsigned index, const struct tune_row *row, struct err *e) {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.4000s/tune", book_build());
-    if (!dir_make(folder, e)) return false;
     FILE *f = fopen(path, "ae");
     if (!f) return err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno));
     fprintf(f, "\n%u %s %s %.9g", index, row->verdict, row->kind[0] ? row->kind : "-", row->us);

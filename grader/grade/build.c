@@ -5,6 +5,7 @@
 #include "grader/grade/build.h"
 #include "common/file.h"
 #include "common/text.h"
+#include "common/where.h"
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/toolbox.h"
@@ -48,22 +49,34 @@ const struct jail_limits build_limits = {.cpu_seconds = 60,
                                          .files = 256};
 
 bool build_disassembler(char path[PATH_MAX]) {
-    char link[PATH_MAX + 32], ignored[PATH_MAX];
-    snprintf(link, sizeof link, "%s/nvdisasm", book_build());
-    return machine_code && !no_compiler && realpath(link, path ? path : ignored);
+    char ignored[PATH_MAX];
+    return machine_code && !no_compiler && where_disassembler(path ? path : ignored);
+}
+
+/* What a jail shows is there for every submission to include; the answers are not to be among it. */
+static bool shows_the_book(const struct jail_bind *b, struct err *e) {
+    char from[PATH_MAX], book[PATH_MAX];
+    if (!realpath(b->from, from) || !realpath(book_root(), book)) return false;
+    size_t n = strlen(from);
+    if (strncmp(from, book, n) || (book[n] && book[n] != '/')) return false;
+    err_set(e, ERR_SYSTEM, "the book lies in %.300s, below %.300s, which submissions may read; install it elsewhere",
+            book, from);
+    return true;
 }
 
 bool build_toolbox(struct toolbox *t, struct err *e) {
-    char link[PATH_MAX + 32];
-    snprintf(link, sizeof link, "%s/cuda", book_build());
-    t->compiler = !no_compiler && realpath(link, t->cuda);
-    snprintf(t->library, sizeof t->library, "%s/lib/libwbcudart.a", book_build());
-    if (!file_exists(t->library)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", t->library);
+    struct err ignored = {0};
+    t->compiler = !no_compiler && where_toolkit(t->cuda, &ignored);
+    if (!file_exists(where_part("libwbcudart.a", t->library)))
+        return err_set(e, ERR_SYSTEM, "%s is missing; %s", t->library,
+                       where_installed() ? "install Warpbook again" : "run `make`");
     const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->n);
     memcpy(t->binds, system, t->n * sizeof *system);
     if (t->compiler) t->binds[t->n++] = (struct jail_bind){t->cuda, "/cuda", false};
     if (build_disassembler(t->disassembler)) t->binds[t->n++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
     t->binds[t->n++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
+    for (unsigned i = 0; i < t->n; i++)
+        if (shows_the_book(&t->binds[i], e)) return false;
     return true;
 }
 
@@ -260,10 +273,11 @@ static void remember(const struct toolbox *t, const char *name, const void *sour
 }
 
 static bool no_toolkit(const char *name, struct err *e) {
-    return err_set(e, ERR_SYSTEM,
-                   "%s/cuda: no CUDA toolkit there, and %s was not compiled before; run `make setup`, or "
-                   "`make gpu-carry` where there is a compiler",
-                   book_build(), name);
+    struct err why = {0};
+    char ignored[PATH_MAX];
+    if (where_toolkit(ignored, &why)) err_set(&why, ERR_SYSTEM, "the compiler is not to be used");
+    return err_set(e, ERR_SYSTEM, "%s was not compiled before, and %s%s", name, why.text,
+                   where_installed() ? "" : ", or `make gpu-carry` where there is a compiler");
 }
 
 bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e) {

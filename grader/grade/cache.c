@@ -1,7 +1,7 @@
 /* cache.c — see cache.h. An entry is its payload followed by the payload's SHA-256 as 64 hex digits. */
 #include "grader/grade/cache.h"
 #include "common/file.h"
-#include "grader/book/book.h"
+#include "common/where.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -23,7 +23,9 @@ static void digest(const void *data, size_t size, char out[HASH_HEX]) {
 }
 
 static bool folder_of(const char *kind, char *out, size_t size) {
-    return snprintf(out, size, "%s/cache/%s", book_build(), kind) < (int)size;
+    char cache[PATH_MAX];
+    struct err ignored = {0};
+    return where_cache(cache, &ignored) && path_join(out, size, cache, kind);
 }
 
 bool cache_get(const char *kind, const char key[HASH_HEX], struct buf *out) {
@@ -106,8 +108,7 @@ void cache_add_grader(struct hash *h) {
         buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
     /* The simulator runs in a program of its own. */
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/libexec/device", book_build());
-    if (stat(path, &st) == 0)
+    if (stat(where_part("device", path), &st) == 0)
         buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
     hash_add(h, id.data, id.size);
     buf_free(&id);

@@ -1,7 +1,7 @@
 /* device_process.c — see device_process.h. */
 #include "grader/grade/device_process.h"
 #include "common/file.h"
-#include "grader/book/book.h"
+#include "common/where.h"
 #include "grader/jail/jail.h"
 
 #include <errno.h>
@@ -57,8 +57,8 @@ static bool launch(struct device_process *d, const struct device_process_options
     unsigned nenv = 1;
     char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
     if (stand_in) snprintf(program, sizeof program, "%s", stand_in);
-    else snprintf(program, sizeof program, "%s/libexec/device", book_build());
-    snprintf(carried, sizeof carried, "%s/lib/carry", book_build());
+    else where_part("device", program);
+    where_part("carry", carried);
     if (o->gpu && jail_tier_now() == JAIL_LANDLOCK)
         return err_set(
             e, ERR_SYSTEM,

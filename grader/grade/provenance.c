@@ -2,6 +2,7 @@
  * grader. */
 #include "grader/grade/provenance.h"
 #include "common/file.h"
+#include "common/where.h"
 #include "grader/book/book.h"
 #include "grader/grade/toolbox.h"
 #include "grader/sim/device.h"
@@ -25,7 +26,7 @@ static void add_file(struct hash *h, const char *path, size_t limit) {
 }
 
 const char *grade_build(void) {
-    static const char *const programs[] = {"libexec/device", "libexec/hostproc", "lib/libwbcudart.a"};
+    static const char *const programs[] = {"device", "hostproc", "libwbcudart.a"};
     static char id[HASH_HEX];
     struct hash h;
     char path[PATH_MAX];
@@ -33,7 +34,7 @@ const char *grade_build(void) {
     hash_start(&h);
     add_file(&h, "/proc/self/exe", PROGRAM_LIMIT);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (path_join(path, sizeof path, book_build(), programs[i])) add_file(&h, path, PROGRAM_LIMIT);
+        add_file(&h, where_part(programs[i], path), PROGRAM_LIMIT);
     hash_hex(&h, id);
     return id;
 }
@@ -41,7 +42,7 @@ const char *grade_build(void) {
 /* ", V13.0.88" in what a tool of NVIDIA's says of itself. */
 static void ask_version(const char *tool, char *out, size_t size) {
     char command[PATH_MAX + 64], line[512];
-    snprintf(command, sizeof command, "'%s/%s' --version 2>/dev/null", book_build(), tool);
+    snprintf(command, sizeof command, "'%s' --version 2>/dev/null", tool);
     FILE *f = popen(command, "r");
     while (f && fgets(line, sizeof line, f)) {
         const char *at = strstr(line, ", V");
@@ -52,10 +53,12 @@ static void ask_version(const char *tool, char *out, size_t size) {
 
 const char *grade_nvcc(void) {
     static char version[128];
-    char compiler[32] = "", disassembler[32] = "";
+    char compiler[32] = "", disassembler[32] = "", tool[PATH_MAX], toolkit[PATH_MAX];
+    struct err ignored = {0};
     if (version[0]) return version;
-    ask_version("cuda/bin/nvcc", compiler, sizeof compiler);
-    if (compiler[0] && build_disassembler(NULL)) ask_version("nvdisasm", disassembler, sizeof disassembler);
+    if (where_toolkit(toolkit, &ignored) && path_join(tool, sizeof tool, toolkit, "bin/nvcc"))
+        ask_version(tool, compiler, sizeof compiler);
+    if (compiler[0] && build_disassembler(tool)) ask_version(tool, disassembler, sizeof disassembler);
     snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none", disassembler[0] ? ", nvdisasm " : "",
              disassembler);
     return version;

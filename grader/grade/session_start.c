@@ -2,6 +2,7 @@
 #include "grader/grade/session_parts.h"
 #include "common/file.h"
 #include "common/text.h"
+#include "common/where.h"
 #include "grader/book/book.h"
 #include "grader/grade/ptxas.h"
 
@@ -174,7 +175,7 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
 
 static bool start_host(struct session *s, struct err *e) {
     char host[PATH_MAX];
-    snprintf(host, sizeof host, "%s/libexec/hostproc", book_build());
+    where_part("hostproc", host);
     if (!file_exists(host)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", host);
     const char *argv[] = {"/hostproc", "/work/submission.so", NULL};
     const char *env[] = {"LC_ALL=C.UTF-8", WB_ENV_SOCKET "=3", WB_ENV_WINDOW "=4", NULL};

@@ -138,7 +138,8 @@ struct version *version_list(const struct exercise *ex, const struct gpu_device 
     if (naive_source(ex, file, sizeof file, &source, &e)) add(ex, "naive", file, &source, d, workers, list, n, trouble);
     for (unsigned i = 0; i < count; i++)
         if (!ex->baseline || strcmp(steps[i], ex->baseline)) add_file(ex, steps[i], d, workers, list, n, trouble);
-    add_file(ex, NULL, d, workers, list, n, trouble);
+    if (book_has_answers()) add_file(ex, NULL, d, workers, list, n, trouble);
+    else buf_puts(trouble, "the ladder and the answer, which this release leaves out\n");
     book_free_list(steps);
     buf_free(&source);
     return list;

@@ -2,6 +2,7 @@
  * first, source on the left, as many columns as the width has room for, those that stand out before the others; or all lines in
  * order with all columns in which anything was counted. Hot lines are bold, with a mark for those without colour. */
 #include "common/text.h"
+#include "common/where.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 
@@ -253,8 +254,8 @@ static void hottest(const struct result *r, const struct report_style *s, struct
         if (chosen[i])
             buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
                        columns[i].text, report_ink(s, INK_NONE));
-    buf_printf(out, "%sbuild/grader profile %s --all shows every line and every column%s\n", report_ink(s, INK_DIM),
-               r->ex->name, report_ink(s, INK_NONE));
+    buf_printf(out, "%s%s profile %s --all shows every line and every column%s\n", report_ink(s, INK_DIM),
+               where_typed("grader"), r->ex->name, report_ink(s, INK_NONE));
 }
 
 /* ---- all lines ---- */

@@ -1,6 +1,8 @@
 /* report_text.c — the report for the student: first what failed and where, then what it cost, then what to do next. */
 #include "grader/jail/jail.h"
 #include "common/text.h"
+#include "common/where.h"
+#include "grader/book/book.h"
 #include "grader/grade/score.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
@@ -429,15 +431,15 @@ static void two_commands(const char *first, const char *second, const struct rep
 }
 
 static void next(const struct result *r, const struct report_style *s, struct buf *out) {
-    const char *name = r->ex->name;
-    char first[160] = "", second[160];
+    const char *name = r->ex->name, *grader = where_typed("grader");
+    char first[WHERE_TYPED + 160] = "", second[WHERE_TYPED + 160];
     unsigned number = failing_case(r);
-    if (r->partial || r->verdict == V_IE) return;
-    snprintf(second, sizeof second, "build/grader hint %s", name);
+    if (r->partial || r->verdict == V_IE || (r->verdict == V_AC && !book_has_answers())) return;
+    snprintf(second, sizeof second, "%s hint %s", grader, name);
     if (r->verdict == V_AC) snprintf(first, sizeof first, "compare with the steps of the ladder:");
-    else if (r->verdict == V_PART) snprintf(first, sizeof first, "build/grader profile %s", name);
-    else if (number) snprintf(first, sizeof first, "build/grader run %s --case %u", name, number);
-    if (r->verdict == V_AC) snprintf(second, sizeof second, "build/grader solution %s", name);
+    else if (r->verdict == V_PART) snprintf(first, sizeof first, "%s profile %s", grader, name);
+    else if (number) snprintf(first, sizeof first, "%s run %s --case %u", grader, name, number);
+    if (r->verdict == V_AC) snprintf(second, sizeof second, "%s solution %s", grader, name);
     two_commands(*first ? first : second, *first ? second : "", s, out);
 }
 

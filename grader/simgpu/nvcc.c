@@ -2,27 +2,13 @@
  * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
 #include "common/buf.h"
 #include "common/file.h"
+#include "common/where.h"
 #include "grader/simgpu/simgpu.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-bool simgpu_place(char *out, size_t size, const char *name, struct err *e) {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0) return err_set(e, ERR_SYSTEM, "cannot find this program's own place: %s", strerror(errno));
-    self[n] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash) *slash = 0;
-    return path_join(out, size, self, name) || err_set(e, ERR_SYSTEM, "%s/%s: the path is too long", self, name);
-}
-
-bool simgpu_beside(char *out, size_t size, const char *name, struct err *e) {
-    if (!simgpu_place(out, size, name, e)) return false;
-    return file_exists(out) || err_set(e, ERR_SYSTEM, "%s is missing: run `make`", out);
-}
 
 static bool starts(const char *s, const char *prefix) { return !strncmp(s, prefix, strlen(prefix)); }
 
@@ -141,11 +127,12 @@ static void complete(struct command *c, char *nvcc, char *library, int argc, cha
 }
 
 int simgpu_nvcc(int argc, char **argv) {
-    char nvcc[4200], library[4200];
+    char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX];
     struct err e = {0};
     struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
-    bool ok = simgpu_beside(nvcc, sizeof nvcc, "cuda/bin/nvcc", &e) &&
-              simgpu_beside(library, sizeof library, "lib/libwbcudart.a", &e);
+    bool ok = where_toolkit(toolkit, &e) && path_join(nvcc, sizeof nvcc, toolkit, "bin/nvcc");
+    if (ok && !file_exists(where_part("libwbcudart.a", library)))
+        ok = err_set(&e, ERR_SYSTEM, "%s is missing", library);
     if (ok) {
         complete(&c, nvcc, library, argc, argv);
         execv(nvcc, c.argv);

@@ -1,6 +1,7 @@
 /* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
  * server in this process, serves it, and ends as the program ended. */
 #include "common/buf.h"
+#include "common/where.h"
 #include "common/file.h"
 #include "grader/sim/sass/sass.h"
 #include "grader/simgpu/simgpu.h"
@@ -375,8 +376,18 @@ static bool write_counters(struct run *run, FILE *out, struct err *e) {
     return ok || err_set(e, ERR_SYSTEM, "cannot write the counters: %s", strerror(errno));
 }
 
+/* Without them occupancy is estimated from the PTX, and nothing is kept. */
+static void find_tools(struct run *run) {
+    char folder[PATH_MAX];
+    struct err ignored = {0};
+    bool found = where_toolkit(folder, &ignored) && path_join(run->ptxas, sizeof run->ptxas, folder, "bin/ptxas");
+    if (!found || !file_exists(run->ptxas)) run->ptxas[0] = 0;
+    found = where_cache(folder, &ignored) && path_join(run->cache, sizeof run->cache, folder, "registers");
+    if (!found) run->cache[0] = 0;
+}
+
 int simgpu_run(int argc, char **argv) {
-    struct err e = {0}, ignored = {0};
+    struct err e = {0};
     FILE *out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
     int program = parse(&o, argc, argv, &e);
@@ -386,8 +397,7 @@ int simgpu_run(int argc, char **argv) {
     if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
     if (!open_listing(&run, &e)) return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
-    if (!simgpu_beside(run.ptxas, sizeof run.ptxas, "cuda/bin/ptxas", &ignored)) run.ptxas[0] = 0;
-    if (!simgpu_place(run.cache, sizeof run.cache, "cache/registers", &ignored)) run.cache[0] = 0;
+    find_tools(&run);
     run.reports = report_log_new();
     if (o.report) run.page = simgpu_page_new(run.device, argv[program]);
     run.program = argv[program];

@@ -1,4 +1,4 @@
-/* simgpu.h — the verbs of build/simgpu, and where the things lie that they need. Verbs return an exit status. */
+/* simgpu.h — the verbs of build/simgpu. Verbs return an exit status. */
 #pragma once
 #include "common/err.h"
 #include "grader/server/server.h"
@@ -10,10 +10,6 @@
 int simgpu_nvcc(int argc, char **argv);
 int simgpu_run(int argc, char **argv);
 int simgpu_devices(int argc, char **argv);
-
-/* The path of `name` beside the running executable ("cuda/bin/nvcc"); the second: false if it is not there. */
-bool simgpu_place(char *out, size_t size, const char *name, struct err *e);
-bool simgpu_beside(char *out, size_t size, const char *name, struct err *e);
 
 /* ---- programs that connect (rendezvous.c) ---- */
 

@@ -1,5 +1,6 @@
 /* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what students hand in; and
  * the gradebook of a class whose names are attacks. Beside each, an honest archive that must come through. */
+#include "common/where.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -192,7 +193,7 @@ static void hand_in(const char *student, const char *source) {
 
 static void run_batch(const char *class, const char *format, struct buf *out) {
     char grader[PATH_MAX], line[512];
-    snprintf(grader, sizeof grader, "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", book_build(),
+    snprintf(grader, sizeof grader, "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", where_build(),
              class, format);
     FILE *f = popen(grader, "r");
     while (f && fgets(line, sizeof line, f)) buf_puts(out, line);

@@ -1,4 +1,5 @@
 /* corpus.c — reads the corpus: names, expectations, and the places that a submission is to be pointed at. */
+#include "common/where.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -48,7 +49,7 @@ static void point(struct buf *source) {
     char pid[32];
     snprintf(pid, sizeof pid, "%d", getpid());
     text_replace(source, "@SECRET@", planted_file());
-    text_replace(source, "@BUILD@", book_build());
+    text_replace(source, "@BUILD@", where_build());
     text_replace(source, "@ROOT@", book_root());
     text_replace(source, "@GRADER@", pid);
 }

@@ -1,5 +1,6 @@
 /* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry of the cache may be
  * damaged, and the next run must work. Each run grades a new source, so that all its stages happen. */
+#include "common/where.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -32,7 +33,7 @@ static void write_source(char path[PATH_MAX], unsigned number) {
 
 static pid_t start_grader(const char *file) {
     char grader[PATH_MAX];
-    snprintf(grader, sizeof grader, "%s/grader", book_build());
+    snprintf(grader, sizeof grader, "%s/grader", where_build());
     pid_t pid = fork();
     if (pid == 0) {
         int null = open("/dev/null", O_RDWR);
@@ -54,7 +55,7 @@ static const char *const kinds[] = {"obj", "ptxas", "times"};
 
 static char **list(const char *kind) {
     char folder[PATH_MAX + 32];
-    snprintf(folder, sizeof folder, "%s/cache/%s", book_build(), kind);
+    snprintf(folder, sizeof folder, "%s/cache/%s", where_build(), kind);
     return book_files(folder, "", "");
 }
 
@@ -75,7 +76,7 @@ static void check_cache(const char *kind, char *const *before, struct buf *wrong
         if (!is_key) buf_printf(wrong, "%.80s lies in the cache; ", *n);
         else if (!cache_get(kind, key, &entry)) buf_printf(wrong, "a damaged entry in %s; ", kind);
         buf_free(&entry);
-        snprintf(path, sizeof path, "%s/cache/%s/%s", book_build(), kind, *n);
+        snprintf(path, sizeof path, "%s/cache/%s/%s", where_build(), kind, *n);
         if (!among(before, *n)) unlink(path);
     }
     book_free_list(now);

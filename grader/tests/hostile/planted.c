@@ -1,6 +1,7 @@
 /* planted.c — what submissions are watched for: a secret in a file, in the environment and behind a
  * descriptor, and the places where something left behind would show. The runner adopts orphans, so that a
  * process that outlives its submission becomes its child. */
+#include "common/where.h"
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/tests/hostile/hostile.h"
@@ -79,10 +80,10 @@ void left_behind(struct buf *wrong) {
         look(path, wrong);
     }
     look("/tmp/wb-planted.d", wrong);
-    snprintf(path, sizeof path, "%s/wb-planted", book_build()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/wb-planted", where_build()), look(path, wrong);
     snprintf(path, sizeof path, "%s/wb-planted", book_root()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/cache/wb-planted", book_build()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", book_build()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/cache/wb-planted", where_build()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", where_build()), look(path, wrong);
     char **names = book_files(temporary, "", "");
     for (char **n = names; *n; n++) buf_printf(wrong, "%s was left in the temporary folder; ", *n);
     book_free_list(names);

@@ -1,5 +1,6 @@
 /* test_device_process.c — a device process that a submission has taken over (grader/tests/hostile/device): whatever it does and
  * answers, the grader lives, keeps its secrets, ends in time, and the submission gets nothing for it. */
+#include "common/where.h"
 #include "common/clock.h"
 #include "grader/book/book.h"
 #include "grader/grade/device_process.h"
@@ -61,7 +62,7 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
     struct grade_options o = {.device = device_find("h200"), .seed = "taken over", .no_speed = true};
     struct result r;
     struct buf all = {0};
-    snprintf(program, sizeof program, "%s/tests/hostile-device", book_build());
+    snprintf(program, sizeof program, "%s/tests/hostile-device", where_build());
     device_process_use(program, attacks[_i].mode);
     double start = clock_seconds();
     grade_source(found[0], "transpose.cu", source, sizeof source - 1, &o, &r);

@@ -1,4 +1,5 @@
 /* test_grader_parts.c — hash, cache, processes, packing, JSON, command line, names of exercises. */
+#include "common/where.h"
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"
@@ -45,7 +46,7 @@ static void key_of(const char *what, char key[HASH_HEX]) {
 }
 
 static void entry_path(const char *key, char *path, size_t size) {
-    snprintf(path, size, "%s/cache/unit-test/%s", book_build(), key);
+    snprintf(path, size, "%s/cache/unit-test/%s", where_build(), key);
 }
 
 START_TEST(cache_keeps) {

@@ -1,5 +1,6 @@
 /* test_house.c — the house is as grader/tests/rooms.def says: includes point one way, names that cross files begin as their
  * room's do, and no program exports a name of a system library. Each check is also shown a planted violation. */
+#include "common/where.h"
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -182,7 +183,7 @@ static bool has_source(const char *object) {
 
 static void visit_object(const char *path, void *user) {
     char prefix[1024];
-    snprintf(prefix, sizeof prefix, "%s/obj/", book_build());
+    snprintf(prefix, sizeof prefix, "%s/obj/", where_build());
     if (!text_ends(path, ".o") || !text_starts(path, prefix) || strstr(path, "/tests/")) return;
     struct naming n = {.s = user, .path = path + strlen(prefix)};
     if (!has_source(n.path)) return;
@@ -194,7 +195,7 @@ static void visit_object(const char *path, void *user) {
 START_TEST(names_that_cross_files_begin_as_their_room_does) {
     struct search s = {0};
     char folder[1024];
-    snprintf(folder, sizeof folder, "%s/obj", book_build());
+    snprintf(folder, sizeof folder, "%s/obj", where_build());
     each_file(folder, visit_object, &s);
     no_complaint(&s, s.names, 1000, "names");
 }
@@ -255,7 +256,7 @@ START_TEST(no_program_exports_a_name_of_the_c_library) {
     char path[1024];
     open_clash(&c);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", book_build(), programs[i]);
+        snprintf(path, sizeof path, "%s/%s", where_build(), programs[i]);
         compare_program(&c, programs[i], path);
     }
     ck_assert_msg(!c.wrong.size, "%s", buf_str(&c.wrong));
@@ -285,7 +286,7 @@ START_TEST(programs_are_hardened) {
     static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
     char path[1024];
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", book_build(), programs[i]);
+        snprintf(path, sizeof path, "%s/%s", where_build(), programs[i]);
         const char *lacks = elf_lacks(path);
         ck_assert_msg(!lacks, "%s: %s", programs[i], lacks);
     }

@@ -1,0 +1,39 @@
+#!/bin/sh
+# dist.sh BUILD [student [EXERCISE…]]: a tar of the tree as the last commit has it, or, where there is no git, as it was unpacked:
+# BUILD/warpbook-VERSION.tar.gz. Equal trees give equal bytes: names sorted, no owner, the commit's time. It builds without git;
+# grader/version says which it is.
+#
+# `student` leaves answers, ladders, mutants and all other tests out, and puts in their place what scores need of them
+# (grader/grade/figures.h), which BUILD/grader works out: BUILD/warpbook-student-VERSION.tar.gz. Of some exercises, to try it.
+set -eu
+build=$1 kind=${2:-}
+shift
+if [ $# -gt 0 ]; then shift; fi
+tree=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$build" && pwd)
+cd "$tree"
+
+its_git() { git -c safe.directory='*' "$@"; }
+known=$(sh grader/version.sh)
+version=${known% *} seconds=${known#* }
+if [ -e .git ] && [ -n "$(its_git status --porcelain --untracked-files=no)" ]; then echo "dist: what is not committed is left out" >&2; fi
+
+name=warpbook${kind:+-$kind}-$version
+stage=$build/dist
+rm -rf "$stage"
+mkdir -p "$stage/$name"
+trap 'rm -rf "$stage"' EXIT
+if [ -e .git ]; then its_git archive --format=tar HEAD | tar -xf - -C "$stage/$name"
+else tar -cf - --exclude=./build --exclude='*.bak-*' . | tar -xf - -C "$stage/$name"
+fi
+echo "$version $seconds" >"$stage/$name/grader/version"
+if [ "$kind" = student ]; then
+    [ -d solutions ] || { echo "dist: this tree is a student's release itself" >&2; exit 1; }
+    # Its figures are those of the commit; a grader of other sources could model other times.
+    "$build/grader" figures "$@" --output "$stage/$name/chapters/figures.txt"
+    (cd "$stage/$name" && rm -rf solutions grader/tests grader/vendor grader/template/gradescope .ci docs/results)
+fi
+tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$seconds" --format=ustar \
+    -C "$stage" -cf - "$name" | gzip -9n >"$build/$name.tar.gz.new"
+mv "$build/$name.tar.gz.new" "$build/$name.tar.gz"
+echo "$build/$name.tar.gz"

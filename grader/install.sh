@@ -1,0 +1,114 @@
+#!/bin/sh
+# install.sh BUILD PREFIX DESTDIR [uninstall]: what `make install` and `make uninstall` do. Below DESTDIR/PREFIX it makes
+#   bin/                  grader, simgpu
+#   libexec/warpbook/     what runs in jails
+#   lib/warpbook/         the runtime library that a submission is linked with; the toolkit, where setup had to fetch one
+#   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases); `installed`, by which programs know where they
+#                         are (common/where.h), with the toolkit that they were built beside; `files`, what uninstall removes
+#   share/doc/warpbook/   the guides
+# Nothing there is written to afterwards. RECORD=no leaves the toolkit out, for a package that goes to other machines.
+set -eu
+umask 022
+build=$1 prefix=$2 top=${3:-} what=${4:-install}
+cd "$(dirname "$0")/.."
+
+fail() { echo "install: $*" >&2; exit 1; }
+case $prefix in
+    /*) prefix=${prefix%/} ;;
+    *) fail "PREFIX is $prefix; it has to be an absolute path" ;;
+esac
+to=$top$prefix
+share=$to/share/warpbook
+
+# What is listed, then the folders that this leaves empty, deepest first; folders that others use too stay while something is in them.
+uninstall() {
+    [ -f "$share/files" ] || fail "nothing is installed in $to"
+    (cd "$to" && while IFS= read -r file; do rm -f -- "$file"; done <share/warpbook/files)
+    rm -f "$share/files"
+    for folder in share/warpbook share/doc/warpbook lib/warpbook libexec/warpbook; do
+        if [ -d "$to/$folder" ]; then find "$to/$folder" -depth -type d -empty -delete; fi
+    done
+    for folder in bin lib libexec share/doc share; do rmdir "$to/$folder" 2>/dev/null || true; done
+}
+if [ "$what" = uninstall ]; then uninstall; exit 0; fi
+
+# Submissions may read what the compiler needs of the system; the answers are not to be below it.
+case $prefix/ in
+    /usr/lib* | /usr/bin* | /usr/include* | /lib* | /bin*) fail "PREFIX is $prefix, which submissions may read; take another" ;;
+esac
+[ -x "$build/grader" ] || fail "there is no $build/grader; run make first"
+if [ -f "$share/files" ]; then uninstall; fi # of an older version files may be left that this one lacks
+
+list=$build/install.list
+: >"$list"
+put() { # put MODE FROM TO
+    mkdir -p "$to/$(dirname "$3")"
+    rm -f "$to/$3" # a program that runs keeps its file
+    cp "$2" "$to/$3"
+    chmod "$1" "$to/$3"
+    printf '%s\n' "$3" >>"$list"
+}
+# program FROM TO: without what only a debugger reads.
+program() {
+    strip -o "$build/install.stripped" "$1"
+    put 755 "$build/install.stripped" "$2"
+    rm -f "$build/install.stripped"
+}
+its_git() { git -c safe.directory='*' "$@"; } # root installs what another user built
+# The files of a folder of the tree, as the last commit has them; of a tree without git, all but what the grader left.
+tracked() {
+    if [ -e .git ]; then its_git ls-files "$@"
+    else find "$@" -type f ! -name '.*' ! -name '*.bak-*'
+    fi | LC_ALL=C sort
+}
+# A skeleton that somebody works on is installed as it came (grader/book/pristine.c).
+pristine() {
+    rm -f "$build/install.skeleton"
+    case $1 in
+        chapters/*/*/*) ;;
+        chapters/*.cu)
+            if ! its_git cat-file blob "HEAD:$1" >"$build/install.skeleton" 2>/dev/null; then
+                rm -f "$build/install.skeleton"
+                if [ -f "$build/pristine/${1#chapters/}" ]; then cp "$build/pristine/${1#chapters/}" "$build/install.skeleton"; fi
+            fi ;;
+    esac
+    if [ -f "$build/install.skeleton" ]; then echo "$build/install.skeleton"; else echo "$1"; fi
+}
+
+program "$build/grader" bin/grader
+program "$build/simgpu" bin/simgpu
+program "$build/libexec/device" libexec/warpbook/device
+program "$build/libexec/hostproc" libexec/warpbook/hostproc
+put 644 "$build/lib/libwbcudart.a" lib/warpbook/libwbcudart.a
+folders="chapters common"
+for folder in solutions grader/vendor; do if [ -d $folder ]; then folders="$folders $folder"; fi; done
+# shellcheck disable=SC2086
+tracked $folders | while IFS= read -r file; do
+    case $file in
+        *_test.c | common/*.c) continue ;;
+    esac
+    put 644 "$(pristine "$file")" "share/warpbook/$file"
+done
+rm -f "$build/install.skeleton"
+tracked docs README.md LICENSE | grep -v '^docs/results/' | while IFS= read -r file; do put 644 "$file" "share/doc/warpbook/${file#docs/}"; done
+put 755 grader/template/slurm.sh share/warpbook/grader/template/slurm.sh
+
+{
+    known=$(sh grader/version.sh)
+    echo "warpbook ${known% *}"
+    toolkit=$(readlink -f "$build/cuda" || true)
+    case ${RECORD:-yes}-$toolkit in
+        no-* | *-) ;;
+        *-"$(readlink -f "$build")"/*) # the wheels that setup fetched
+            mkdir -p "$to/lib/warpbook/cuda"
+            cp -R "$toolkit/." "$to/lib/warpbook/cuda/"
+            (cd "$to" && find lib/warpbook/cuda ! -type d) >>"$list"
+            echo "toolkit $prefix/lib/warpbook/cuda" ;;
+        *) echo "toolkit $toolkit" ;;
+    esac
+} >"$build/install.installed"
+put 644 "$build/install.installed" share/warpbook/installed
+rm -f "$build/install.installed"
+put 644 "$list" share/warpbook/files
+rm -f "$list"
+echo "install: grader and simgpu are in $to/bin"

@@ -1,0 +1,68 @@
+/* test_figures.c — what a student's release keeps of the answers, read from a text that was written by hand. `make check-dist` compares
+ * the scores of a release with the full tree's. */
+#include "common/buf.h"
+#include "grader/grade/figures.h"
+#include "grader/tests/unit/unit.h"
+
+#include <string.h>
+
+static const char text[] = "# a comment\n"
+                           "warpbook-figures 1\n"
+                           "nvcc 13.0.88\n"
+                           "times 02-x/one h200 answer 0x1p-3 0x1.8p+1\n"
+                           "times 02-x/one h2 answer 0x1p+0 0x1p+0\n"
+                           "times 02-x/one h200 naive 0x1p+2 0x0p+0\n"
+                           "limit 02-x/one 0 0x1p+5 0x1p+2 sectors_read\n"
+                           "limit 02-x/one_more 0 0x1p+5 0x1p+2 other\n"
+                           "limit 02-x/one 1 0x1p+1 0x1p+0 writes\n";
+/* sha256sum of the text above. */
+static const char digest[] = "end c3e1c0252284b9f2d196d45ed530ab093e6644f6686c5ce1dcd1b148ce4e07f8\n";
+
+START_TEST(times_are_found_by_exercise_device_and_version) {
+    double t[2];
+    ck_assert(figures_find_times(text, "02-x/one", "h200", "answer", t));
+    ck_assert(t[0] == 0.125 && t[1] == 3);
+    ck_assert(figures_find_times(text, "02-x/one", "h200", "naive", t));
+    ck_assert(t[0] == 4 && t[1] == 0);
+    ck_assert(!figures_find_times(text, "02-x/one", "h20", "answer", t));
+    ck_assert(!figures_find_times(text, "02-x/on", "h200", "answer", t));
+    ck_assert(!figures_find_times(text, "02-x/one", "h200", "step", t));
+}
+END_TEST
+
+START_TEST(limits_are_those_of_the_exercise_alone) {
+    struct buf out = {0};
+    figures_find_limits(text, "02-x/one", &out);
+    ck_assert_str_eq(buf_str(&out), "0 0x1p+5 0x1p+2 sectors_read\n1 0x1p+1 0x1p+0 writes\n");
+    buf_free(&out);
+}
+END_TEST
+
+START_TEST(a_file_that_was_damaged_or_cut_short_is_refused) {
+    struct buf whole = {0}, bad = {0};
+    struct err e = {0};
+    buf_puts(&whole, text);
+    figures_seal(&whole);
+    ck_assert_msg(strstr(buf_str(&whole), digest), "%s", buf_str(&whole));
+    ck_assert_msg(figures_check(&whole, &e), "%s", e.text);
+    for (size_t i = strlen("# a comment\n"); i < whole.size - 1; i += 7) {
+        buf_clear(&bad), buf_add(&bad, whole.data, whole.size), bad.data[i] ^= 1;
+        e = (struct err){0};
+        ck_assert_msg(!figures_check(&bad, &e), "byte %zu", i);
+        buf_clear(&bad), buf_add(&bad, whole.data, i);
+        ck_assert(!figures_check(&bad, &e));
+    }
+    ck_assert(strstr(e.text, "unpack the release again"));
+    buf_free(&whole), buf_free(&bad);
+}
+END_TEST
+
+UNIT_SUITE(figures) {
+    Suite *suite = suite_create("figures");
+    TCase *t = tcase_create("figures");
+    tcase_add_test(t, times_are_found_by_exercise_device_and_version);
+    tcase_add_test(t, limits_are_those_of_the_exercise_alone);
+    tcase_add_test(t, a_file_that_was_damaged_or_cut_short_is_refused);
+    suite_add_tcase(suite, t);
+    return suite;
+}
