@@ -276,7 +276,7 @@ $(B)/check.done: grader/setup.sh grader/packages.txt
 	$(Q)$(SETUP) $(B) check && touch $@
 # For editors: how each file is compiled (docs/contributing.md).
 compile_commands.json: $(B)/setup.done FORCE
-	$(Q)$(MAKE) -nB --no-print-directory Q= $(tests) | sh grader/editor/compile_commands.sh $(B) >$(B)/commands.json && mv $(B)/commands.json $@
+	$(Q)MAKEFLAGS= make -nB --no-print-directory Q= B=$(B) $(tests) 2>/dev/null | sh grader/editor/compile_commands.sh $(B) >$(B)/commands.json && mv $(B)/commands.json $@
 # A new exercise: make new EXERCISE=10-sorting/merge_sort (docs/authoring.md).
 new: $(B)/grader
 	$(Q)$(B)/grader new $(EXERCISE)
