@@ -9,15 +9,19 @@
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
 MAKEFLAGS += -j$(shell nproc)
-B      := $(if $(SAN),build/san,build)
-CC     := gcc
-CXX    := g++
+# CROSS=aarch64-linux-gnu- SYSROOT=/path builds for another processor, into build/aarch64 (docs/arm.md).
+CC     := $(CROSS)gcc$(SYSROOT:%= --sysroot=%)
+CXX    := $(CROSS)g++$(SYSROOT:%= --sysroot=%)
+ARCH   := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
+B      := $(if $(CROSS),build/$(ARCH)$(SAN:%=-san),$(if $(SAN),build/san,build))
 comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-omit-frame-pointer,-O2)
 # Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
 HARDEN := -fPIE -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2)
+# What C leaves to the processor, and results would depend on: char has a sign, a product and a sum are two roundings.
+SAME   := -fsigned-char -ffp-contract=off
 CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-          -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
+          -Wno-psabi $(SAME) -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
 LDFLAGS := -pie -Wl,-z,relro,-z,now
 LDLIBS  = -ljansson -larchive -lsqlite3 -lyaml -lffi -lzstd -llz4 -lseccomp -lmd -ldl -lm -pthread $(CARRIED)
 # Libraries that `make gpu-carry` puts beside the programs are found there by programs and by each other.
@@ -30,8 +34,16 @@ CUDA   := $(B)/cuda
 all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a
 
 # ---- set-up: packages and compiler; runs again when its inputs change ----
+ifdef CROSS
+# The other machine's libraries are in SYSROOT; the toolkit's headers, which are the same for all, are this machine's.
+$(B)/setup.done: build/cuda
+	$(Q)mkdir -p $(@D) && ln -sfn "$$(readlink -f $<)" $(B)/cuda && touch $@
+build/cuda:
+	$(Q)sh grader/setup.sh build && touch build/setup.done
+else
 $(B)/setup.done: grader/setup.sh grader/packages.txt
 	$(Q)sh grader/setup.sh $(B) && touch $@
+endif
 setup:
 	$(Q)rm -f $(B)/setup.done && $(MAKE) --no-print-directory $(B)/setup.done
 
@@ -54,7 +66,10 @@ bench_c   := $(wildcard grader/tests/bench/*.c)
 bench_cu  := $(wildcard grader/tests/bench/*.cu)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-ISAS := v2 v3 v4
+# Levels of vector instructions, from one list for all processors.
+levels = sed -n 's/^LEVEL_$(ARCH)(\([a-z0-9]*\), .*, \(-.*\))$$/$(1)/p' grader/sim/code/levels.def
+ISAS := $(shell $(call levels,\1))
+$(if $(ISAS),,$(error $(CC) makes code for $(ARCH), for which grader/sim/code/levels.def has no row: x86-64 and aarch64 it is))
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
 grader_cpp := $(wildcard grader/class/*.cpp)
@@ -67,15 +82,15 @@ $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 # One file: toml++ behind a C header (docs/architecture.md).
 $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -g $(OPT) -I. -Wall -Wextra $(if $(SAN),,-Werror) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) -std=c++17 -g $(OPT) $(SAME) -I. -Wall -Wextra $(if $(SAN),,-Werror) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
 define lanes_rule
 $(B)/obj/%.$(1).o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -march=x86-64-$(1) -mprefer-vector-width=512 -DISA=$(1) -MMD -MP -c $$< -o $$@
+	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -fno-trapping-math $(2) -DISA=$(1) -MMD -MP -c $$< -o $$@
 endef
-$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
+$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa),$(shell $(call levels,\1 \2) | sed -n 's/^$(isa) //p'))))
 
 # What runs in the jail is never sanitised: a student's object links with it, and the jail's limits leave no room for shadows.
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
