@@ -35,9 +35,9 @@ all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/
 
 # ---- set-up: packages and compiler; runs again when its inputs change ----
 ifdef CROSS
-# The other machine's libraries are in SYSROOT; the toolkit's headers, which are the same for all, are this machine's.
-$(B)/setup.done: build/cuda
-	$(Q)mkdir -p $(@D) && ln -sfn "$$(readlink -f $<)" $(B)/cuda && touch $@
+# The other machine's libraries are in SYSROOT; the toolkit is this machine's, whose nvcc compiles for both.
+$(B)/setup.done: grader/tests/arm/arm.sh | build/cuda
+	$(Q)mkdir -p $(@D) && sh $< toolkit build/cuda $(B)/cuda && touch $@
 build/cuda:
 	$(Q)sh grader/setup.sh build && touch build/setup.done
 else
@@ -233,6 +233,14 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 # The simulator's counters of 961 launches, against what Nsight Compute read on an H100 (docs/counters.md).
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py && python3 grader/tests/gpu/bound.py --check
+# The tree for aarch64, by a cross compiler and an emulator (docs/arm.md): unit suites, then programs on both builds, compared. After
+# changes to lanes, jail, runtime, or flags of the compiler; an hour of two cores. Needs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
+# qemu-user-static, and once, as root:  sh grader/tests/arm/arm.sh root build/arm64-root
+ARM_ROOT ?= build/arm64-root
+check-arm: all
+	$(Q)test -d $(ARM_ROOT) || { echo "check-arm: first, as root:  sh grader/tests/arm/arm.sh root $(ARM_ROOT)" >&2; exit 1; }
+	$(Q)$(MAKE) --no-print-directory CROSS=aarch64-linux-gnu- SYSROOT=$(abspath $(ARM_ROOT)) all build/aarch64/tests/unit build/aarch64/tests/libfakecuda.so
+	$(Q)sh grader/tests/arm/arm.sh suites $(abspath $(ARM_ROOT)) && sh grader/tests/arm/arm.sh programs $(abspath $(ARM_ROOT))
 # One unit suite: make test SUITE=counters.
 test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
@@ -266,5 +274,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
+.PHONY: all bench bench-calls check check-arm check-class check-gradescope check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-suites $(suites:%=suite-%) clean format fuzz gpu-carry gpu-report grade new setup site test time-model
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

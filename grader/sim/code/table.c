@@ -89,9 +89,6 @@ static bool has_avx512(void) {
 #define LEVEL_x86_64(name, had, flags) LEVEL(name, had)
 #define LEVEL_aarch64(name, had, flags)
 #elif defined __aarch64__
-#include <sys/auxv.h>
-/* Processors with SVE have all of Armv8.2 (Arm ARM, FEAT_SVE): atomics in one instruction, too. */
-static bool has_sve(void) { return getauxval(AT_HWCAP) & HWCAP_SVE; }
 #define LEVEL_x86_64(name, had, flags)
 #define LEVEL_aarch64(name, had, flags) LEVEL(name, had)
 #else
