@@ -1,5 +1,5 @@
 /* environment.c — rounding and flush-to-zero by the processor's own control register, around one lane function. That aarch64
- * flushes earlier than x86-64 is made good in insn/lanes_values.h. */
+ * flushes earlier than x86-64 is made good in insn/lanes_processor.h. */
 #include "grader/sim/core/core.h"
 
 #if defined __x86_64__

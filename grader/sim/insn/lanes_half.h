@@ -131,7 +131,7 @@ INLINE u16 f16_of_e5m2(u32 v) { return (v & 0x7f) > 0x7c ? HALF_NAN : (u16)((v &
 INLINE u32 relu_e4m3(u32 v) { return v & 0x80 ? 0 : v; }
 INLINE u32 relu_e5m2(u32 v) { return v & 0x80 ? 0 : v; }
 
-/* The same of f16s, whose products are exact in f32. */
+/* fma_odd of f16s, whose products are exact in f32. */
 INLINE f32 fma_odd_f16(f32 a, f32 b, f32 c) {
     f32 p = a * b, s = p + c, t = s - p;
     u32 bits = bits_of(s), lost = bits_of((p - (s - t)) + (c - t));

@@ -7,8 +7,7 @@
  *
  * Flushing. aarch64 makes a zero of what is below the least normal number before it is rounded, x86-64 of what is after: 2^-126
  * less a 2^26th of itself becomes 2^-126 by rounding, and stays. It takes a result with more digits than a float has, so a product,
- * a fused sum or a conversion from f64; sums of floats are exact there, and no quotient or root comes as close to a power of two.
- * Other processors take what aarch64 needs as well as x86-64. */
+ * a fused sum or a conversion from f64; sums of floats are exact there, and no quotient or root comes as close to a power of two. */
 #pragma once
 
 /* a × b + c, where a × b is exact in f64, rounded to odd. */
