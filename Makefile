@@ -9,17 +9,21 @@
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
 
 MAKEFLAGS += -j$(shell nproc)
-B      := $(if $(SAN),build/san,build)
-CC     := gcc
-CXX    := g++
+# CROSS=aarch64-linux-gnu- SYSROOT=/path builds for another processor, into build/aarch64 (docs/arm.md).
+CC     := $(CROSS)gcc$(SYSROOT:%= --sysroot=%)
+CXX    := $(CROSS)g++$(SYSROOT:%= --sysroot=%)
+ARCH   := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
+B      := $(if $(CROSS),build/$(ARCH)$(SAN:%=-san),$(if $(SAN),build/san,build))
 comma  := ,
 OPT    := $(if $(SAN),-O1 -fsanitize=address$(comma)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer,-O2)
 # Hidden visibility: no name of ours may stand in for one of a library in the same process (the NVIDIA driver calls bind).
 HARDEN := -fPIE -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2)
+# What C leaves to the processor, and results would depend on: char has a sign, a product and a sum are two roundings.
+SAME   := -fsigned-char -ffp-contract=off
 # Warnings are errors with the compilers that were seen without any; a newer one may have warnings of its own.
 WERROR := $(if $(SAN)$(filter-out 12 14 16,$(shell $(CC) -dumpversion 2>/dev/null | cut -d. -f1)),,-Werror)
 CFLAGS := -std=gnu11 -g $(OPT) -I. -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-          -Wno-psabi -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
+          -Wno-psabi $(SAME) -fno-math-errno -pthread -D_GNU_SOURCE -fvisibility=hidden $(HARDEN)
 LDFLAGS := -pie -Wl,-z,relro,-z,now
 # What setup.sh found out: where headers are (read from a file when it is needed, as are the libraries' options).
 HEADERS = @$(B)/deps/headers
@@ -36,8 +40,16 @@ all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/
 
 # ---- set-up: libraries, packages and compiler; runs again when its inputs change ----
 SETUP := CC='$(CC)' CXX='$(CXX)' sh grader/setup.sh
+ifdef CROSS
+# The other machine's libraries are in SYSROOT; the toolkit is this machine's, whose nvcc compiles for both.
+$(B)/setup.done: grader/tests/arm/arm.sh grader/packages.txt | build/cuda
+	$(Q)mkdir -p $(@D) && sh $< toolkit build/cuda $(B)/cuda && PKG_CONFIG=false $(SETUP) $(B) libraries && touch $@
+build/cuda:
+	$(Q)sh grader/setup.sh build && touch build/setup.done
+else
 $(B)/setup.done: grader/setup.sh grader/packages.txt
 	$(Q)$(SETUP) $(B) && touch $@
+endif
 setup:
 	$(Q)rm -f $(B)/setup.done && $(MAKE) --no-print-directory $(B)/setup.done
 
@@ -60,7 +72,10 @@ bench_c   := $(wildcard grader/tests/bench/*.c)
 bench_cu  := $(wildcard grader/tests/bench/*.cu)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-ISAS := v2 v3 v4
+# Levels of vector instructions, from one list for all processors.
+levels = sed -n 's/^LEVEL_$(ARCH)(\([a-z0-9]*\), .*, \(-.*\))$$/$(1)/p' grader/sim/code/levels.def
+ISAS := $(shell $(call levels,\1))
+$(if $(ISAS),,$(error $(CC) makes code for $(ARCH), for which grader/sim/code/levels.def has no row: x86-64 and aarch64 it is))
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
 grader_cpp := $(wildcard grader/class/*.cpp)
@@ -73,15 +88,15 @@ $(B)/obj/%.o: %.c $(B)/flags | $(B)/setup.done
 # One file: toml++ behind a C header (docs/architecture.md).
 $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -g $(OPT) -I. -Wall -Wextra $(WERROR) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) $(HEADERS) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) -std=c++17 -g $(OPT) $(SAME) -I. -Wall -Wextra $(WERROR) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) $(HEADERS) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
 define lanes_rule
 $(B)/obj/%.$(1).o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -march=x86-64-$(1) -mprefer-vector-width=512 -DISA=$(1) -MMD -MP -c $$< -o $$@
+	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -fno-trapping-math $(2) -DISA=$(1) -MMD -MP -c $$< -o $$@
 endef
-$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa))))
+$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa),$(shell $(call levels,\1 \2) | sed -n 's/^$(isa) //p'))))
 
 # What runs in the jail is never sanitised: a student's object links with it, and the jail's limits leave no room for shadows.
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
@@ -261,6 +276,14 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 # The simulator's counters of 961 launches, against what Nsight Compute read on an H100 (docs/counters.md).
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py && python3 grader/tests/gpu/bound.py --check
+# The tree for aarch64, by a cross compiler and an emulator (docs/arm.md): unit suites, then programs on both builds, compared. After
+# changes to lanes, jail, runtime, or flags of the compiler; an hour of two cores. Needs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
+# qemu-user-static, and once, as root:  sh grader/tests/arm/arm.sh root build/arm64-root
+ARM_ROOT ?= build/arm64-root
+check-arm: all
+	$(Q)test -d $(ARM_ROOT) || { echo "check-arm: first, as root:  sh grader/tests/arm/arm.sh root $(ARM_ROOT)" >&2; exit 1; }
+	$(Q)$(MAKE) --no-print-directory CROSS=aarch64-linux-gnu- SYSROOT=$(abspath $(ARM_ROOT)) all build/aarch64/tests/unit build/aarch64/tests/libfakecuda.so
+	$(Q)sh grader/tests/arm/arm.sh suites $(abspath $(ARM_ROOT)) && sh grader/tests/arm/arm.sh programs $(abspath $(ARM_ROOT))
 # One unit suite: make test SUITE=counters.
 test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
@@ -297,5 +320,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
+.PHONY: all bench bench-calls check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -43,8 +43,21 @@ static bool compile(const char *from, const char *to, struct err *e) {
     struct buf said = {0};
     char include[PATH_MAX + 2];
     snprintf(include, sizeof include, "-I%s", book_root());
-    char *argv[] = {"gcc", "-std=gnu11", "-shared", "-fPIC",    "-O1", "-fvisibility=hidden", "-D_GNU_SOURCE", include,
-                    "-xc", (char *)from, "-o",      (char *)to, NULL};
+    char *argv[] = {"gcc",
+                    "-std=gnu11",
+                    "-shared",
+                    "-fPIC",
+                    "-O1",
+                    "-fvisibility=hidden",
+                    "-fsigned-char",
+                    "-ffp-contract=off",
+                    "-D_GNU_SOURCE",
+                    include,
+                    "-xc",
+                    (char *)from,
+                    "-o",
+                    (char *)to,
+                    NULL};
     bool ok = run(argv, &said);
     if (!ok)
         err_set(e, ERR_INPUT, "%s does not compile:\n%.400s", from, said.size ? buf_str(&said) : "there is no gcc");

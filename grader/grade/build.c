@@ -4,6 +4,7 @@
  * lies. */
 #include "grader/grade/build.h"
 #include "common/file.h"
+#include "common/processor.h"
 #include "common/text.h"
 #include "common/where.h"
 #include "grader/book/book.h"
@@ -22,8 +23,8 @@ enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_LIMIT = 32 << 20,
 const char *const build_environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
                                          "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
 static const char *const flags[] = {
-    "-shared",   "-Xcompiler",    "-fPIC", "-cudart", "none", "-gencode", "arch=compute_90,code=compute_90",
-    "-lineinfo", "--no-compress", "-keep"};
+    PROCESSOR_NVCC "-shared",          "-Xcompiler", "-fPIC",         "-cudart", "none", "-gencode",
+    "arch=compute_90,code=compute_90", "-lineinfo",  "--no-compress", "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
 /* Machine code for a GPU that is present, and PTX where it is too old for the first; "" = none. */
 static char also[64];

@@ -33,6 +33,10 @@ struct jail_plan {
     struct sock_fprog filter;
 };
 
+/* The filter of a kind of jail, made for a machine by libseccomp's name of it; `shared`: without namespaces. The program is the
+ * caller's to free. */
+bool jail_filter(enum jail_kind kind, bool shared, uint32_t machine, struct sock_fprog *out);
+
 /* The life of a jail's first process; never returns. */
 _Noreturn void jail_inside(const struct jail_plan *p);
 /* Descriptors, limits, privileges, filter, then the program; never returns. Also used without namespaces. */

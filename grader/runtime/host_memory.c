@@ -14,7 +14,7 @@ static int allocate(void **out, size_t bytes, unsigned flags) {
     if (flags & ~known) return cudaErrorInvalidValue;
     if (!bytes) return 0;
     if (!s->grading || flags & cudaHostAllocMapped) return wb_shared_alloc(out, bytes, WB_MEMORY_PINNED, flags);
-    if (posix_memalign(out, 4096, bytes)) return cudaErrorMemoryAllocation;
+    if (posix_memalign(out, wb_page(), bytes)) return cudaErrorMemoryAllocation;
     return wb_range_add((uint64_t)*out, bytes, WB_MEMORY_PINNED, flags) ? 0 : cudaErrorMemoryAllocation;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static const uint64_t page = 4096;
 static unsigned registered; /* ranges that the device sees */
 
 struct pages {
@@ -15,7 +14,7 @@ struct pages {
 };
 
 static struct pages pages_of(uint64_t start, uint64_t bytes) {
-    uint64_t first = start & ~(page - 1), end = (start + bytes + page - 1) & ~(page - 1);
+    uint64_t page = wb_page(), first = start & ~(page - 1), end = (start + bytes + page - 1) & ~(page - 1);
     return (struct pages){first, end - first};
 }
 
@@ -84,7 +83,7 @@ static int leave(void *p) {
     if (!r.device) return error;
     registered--;
     replace(at, NULL, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    wb_shared_free((void *)(r.device & ~(page - 1)));
+    wb_shared_free((void *)(r.device & ~(wb_page() - 1)));
     return error;
 }
 

@@ -85,6 +85,7 @@ bool wb_range_any(uint64_t start, uint64_t bytes);             /* some range ove
 bool wb_range_next(enum wb_memory kind, struct wb_range *out); /* any of that kind */
 /* Forgets all but variables: the device has freed them. */
 void wb_range_clear(void);
+uint64_t wb_page(void); /* bytes of a page of this machine */
 /* These pages are being replaced: whoever writes there waits until it is (0, 0). */
 void wb_moving(uint64_t start, uint64_t bytes);
 /* register.c: puts the device's address in place of registered memory's in a launch's parameters. */

@@ -18,7 +18,7 @@
 static struct sigaction previous;
 static uint64_t base, span;
 
-static const uint64_t page = 4096;
+uint64_t wb_page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 /* ---- faults ---- */
 
@@ -73,7 +73,7 @@ void wb_reserve(const struct wb_session *s) {
 
 /* Allocations have pages of their own; a variable's first bytes may share one with another's last. */
 static bool protect(uint64_t address, uint64_t bytes, int protection) {
-    uint64_t start = address & ~(page - 1), end = (address + bytes + page - 1) & ~(page - 1);
+    uint64_t page = wb_page(), start = address & ~(page - 1), end = (address + bytes + page - 1) & ~(page - 1);
     return !mprotect((void *)start, end - start, protection);
 }
 

@@ -37,8 +37,8 @@ enum {
     WB_POST = 2,   /* requests: no answer */
 };
 
-/* The page behind the window. */
-enum { WB_PROGRESS_BYTES = 4096, WB_EVENTS = 1 << 16 /* events whose times the server keeps */ };
+/* The page behind the window, whatever the machine's pages are: what comes behind it in the file can be mapped by itself. */
+enum { WB_PROGRESS_BYTES = 65536, WB_EVENTS = 1 << 16 /* events whose times the server keeps */ };
 struct wb_progress {
     _Atomic uint32_t done;  /* seq of the last message that was carried out */
     _Atomic uint32_t error; /* what poisons the context */

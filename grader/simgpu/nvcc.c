@@ -2,6 +2,7 @@
  * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
 #include "common/buf.h"
 #include "common/file.h"
+#include "common/processor.h"
 #include "common/where.h"
 #include "grader/simgpu/simgpu.h"
 
@@ -114,7 +115,9 @@ static char whole[] = "arch=compute_90,code=compute_90", apart[] = "arch=compute
 
 static void complete(struct command *c, char *nvcc, char *library, int argc, char **argv) {
     static char *const own[] = {"-lineinfo", "-cudart", "none"};
+    static char *const always[] = {PROCESSOR_NVCC NULL};
     c->argv[c->argc++] = nvcc;
+    for (unsigned i = 0; always[i]; i++) c->argv[c->argc++] = always[i];
     copy_arguments(c, argc, argv);
     for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
     /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that nothing of the other is taken. */

@@ -216,12 +216,15 @@ struct mem_desc {
 
 /* The table in row order that fits the machine at hand; NULL where the core executes the row itself. */
 op_fn *const *lanes_best(void);
-/* The same for a level of x86-64, 2 to 4, so that tests can compare them; NULL if the machine lacks it. */
+/* The same for a level of this processor (levels.def), from 1, the least, on, so that tests can compare them; NULL if there is
+ * none of that number, or the machine lacks it. */
+enum { LANES_LEVELS = 3 /* at most */ };
 op_fn *const *lanes_level(unsigned level);
+const char *lanes_level_name(unsigned level); /* "none" where that gives NULL */
 /* What is loaded and launched from now on uses that level, which the machine must have; 0 = the best. For tests. */
 void lanes_force(unsigned level);
 
 /* ---- saturation, environments ---- */
 
-/* MXCSR values by op.env: bits 0-1 rounding (0 rn, 1 rm, 2 rp, 3 rz, as the processor encodes it), bit 2 ftz. */
+/* op.env: bits 0-1 rounding, bit 2 ftz; core/environment.c tells the processor. */
 enum { ENV_RN, ENV_RM, ENV_RP, ENV_RZ, ENV_FTZ };

@@ -75,31 +75,63 @@ int insn_find(const char *name) {
 
 /* ---- vector levels ---- */
 
-extern op_fn *const lane_rows_v2[], *const lane_rows_v3[], *const lane_rows_v4[];
-
+#if defined __x86_64__
 /* The levels of the x86-64 psABI, by the features that compilers can ask for one by one (clang 14 has no names for levels). */
-static bool has_v3(void) {
+static bool has_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
            __builtin_cpu_supports("fma");
 }
-static bool has_v4(void) {
+static bool has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl");
 }
+#define LEVEL_x86_64(name, had, flags) LEVEL(name, had)
+#define LEVEL_aarch64(name, had, flags)
+#elif defined __aarch64__
+#define LEVEL_x86_64(name, had, flags)
+#define LEVEL_aarch64(name, had, flags) LEVEL(name, had)
+#else
+#error "lane functions are there for x86-64 and aarch64; another processor needs rows in levels.def"
+#endif
+
+#define LEVEL(name, had) extern op_fn *const lane_rows_##name[];
+#include "grader/sim/code/levels.def"
+#undef LEVEL
+
+static op_fn *const *level_rows(unsigned level, const char **called) {
+    unsigned i = 0;
+#define LEVEL(name, had) \
+    if (++i == level && (had)) return *called = #name, lane_rows_##name;
+#include "grader/sim/code/levels.def"
+#undef LEVEL
+    return NULL;
+}
+
+enum {
+#define LEVEL(name, had) LEVEL_##name,
+#include "grader/sim/code/levels.def"
+#undef LEVEL
+    LEVELS
+};
+_Static_assert((int)LEVELS <= (int)LANES_LEVELS, "tests go through all levels");
 
 op_fn *const *lanes_level(unsigned level) {
-    if (level == 4 && has_v3() && has_v4()) return lane_rows_v4;
-    if (level == 3 && has_v3()) return lane_rows_v3;
-    return level == 2 ? lane_rows_v2 : NULL;
+    const char *ignored;
+    return level_rows(level, &ignored);
+}
+
+const char *lanes_level_name(unsigned level) {
+    const char *name = "none";
+    level_rows(level, &name);
+    return name;
 }
 
 static unsigned forced;
 void lanes_force(unsigned level) { forced = level; }
 
 op_fn *const *lanes_best(void) {
-    if (forced) return lanes_level(forced);
-    for (unsigned level = 4; level > 2; level--)
-        if (lanes_level(level)) return lanes_level(level);
-    return lane_rows_v2;
+    unsigned level = forced ? forced : LEVELS;
+    while (!forced && !lanes_level(level)) level--;
+    return lanes_level(level);
 }

@@ -1,5 +1,5 @@
 /* lanes.h — what functions over 32 lanes share: loops and access to operands. Included by lanes_*.c only, which are
- * compiled once for each level of vector instructions (ISA is v2, v3 or v4, as in -march=x86-64-v3). */
+ * compiled once for each level of vector instructions (ISA is its name in code/levels.def). */
 #pragma once
 #include "grader/sim/core/core.h"
 

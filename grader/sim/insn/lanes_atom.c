@@ -40,7 +40,9 @@ static u64 apply_f32(u8 atom, u64 old, u64 vb, bool global) {
     if (atom != ATOM_ADD) return (u32)vb;
     return bits_of(canonical(global ? flushed_f32(flushed_f32(a) + flushed_f32(b)) : a + b));
 }
-static u64 apply_f64(u8 atom, u64 old, u64 vb) { return atom == ATOM_ADD ? bits64_of(f64_of(old) + f64_of(vb)) : vb; }
+static u64 apply_f64(u8 atom, u64 old, u64 vb) {
+    return atom == ATOM_ADD ? bits64_of(ADD_f64(f64_of(old), f64_of(vb))) : vb;
+}
 
 /* Halves are added without flushing: .noftz is the one form there is. */
 #define APPLY_HALF(H)                                                                               \

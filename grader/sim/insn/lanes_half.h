@@ -100,14 +100,6 @@ INLINE f32 odd_f32(f64 v) {
     r = m == 2047ull << 52 ? 255u << 23 : m > 2047ull << 52 ? 0x7fffffffu : r;
     return f32_of(r | sign);
 }
-/* a × b + c, where a × b is exact in f64, rounded to odd. */
-INLINE f64 fma_odd(f32 a, f32 b, f32 c) {
-    f64 p = (f64)a * (f64)b, s = p + (f64)c, t = s - p;
-    u64 bits = bits64_of(s), lost = bits64_of((p - (s - t)) + ((f64)c - t));
-    u64 inexact = 0 - (u64)((lost << 1 != 0) & ((bits & 2047ull << 52) != 2047ull << 52));
-    return f64_of((bits & ~inexact) | (((bits - ((lost ^ bits) >> 63)) | 1) & inexact));
-}
-
 /* The 8-bit formats: e4m3 has 4 exponent bits (bias 7), no infinity, one NaN, and 448 as its largest number; e5m2 is the
  * high byte of an f16. Results saturate; NaN is 0x7f. */
 INLINE u32 e4m3_of_f32(f32 value) {
@@ -139,7 +131,7 @@ INLINE u16 f16_of_e5m2(u32 v) { return (v & 0x7f) > 0x7c ? HALF_NAN : (u16)((v &
 INLINE u32 relu_e4m3(u32 v) { return v & 0x80 ? 0 : v; }
 INLINE u32 relu_e5m2(u32 v) { return v & 0x80 ? 0 : v; }
 
-/* The same of f16s, whose products are exact in f32. */
+/* fma_odd of f16s, whose products are exact in f32. */
 INLINE f32 fma_odd_f16(f32 a, f32 b, f32 c) {
     f32 p = a * b, s = p + c, t = s - p;
     u32 bits = bits_of(s), lost = bits_of((p - (s - t)) + (c - t));

@@ -117,7 +117,7 @@ static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
             f64 v = a[row * m->k + k], *sum = c + row * m->n;
             const f64 *other = b + k * m->n;
             if (fused)
-                for (u32 n = 0; n < m->n; n++) sum[n] = __builtin_fma(v, other[n], sum[n]);
+                for (u32 n = 0; n < m->n; n++) sum[n] = FMA_f64(v, other[n], sum[n]);
             else
                 for (u32 n = 0; n < m->n; n++) sum[n] += v * other[n];
         }

@@ -40,6 +40,9 @@
 #ifndef MUFU_TABLE
 #define MUFU_TABLE(name, ...) static const u32 mufu_##name[] = {__VA_ARGS__};
 #endif
+#ifndef PRODUCT_f32
+#define PRODUCT_f32(a, b) ((a) * (b))
+#endif
 #include "grader/sim/insn/mufu_tables.def"
 
 INLINE u64 pick64(bool condition, u64 yes, u64 no) {
@@ -213,7 +216,7 @@ INLINE f32 lg2_approx(f32 a) {
 INLINE f32 ex2_approx(f32 a) {
     bool small = (bits_of(a) > 0xc2fc0000u) & (bits_of(a) <= 0xff800000u);
     f32 v = mufu_ex2(a * f32_of(pick(small, 0x3f000000u, MUFU_ONE)));
-    return v * f32_of(pick(small, bits_of(v), MUFU_ONE));
+    return PRODUCT_f32(v, f32_of(pick(small, bits_of(v), MUFU_ONE)));
 }
 /* The product with 1/2π rounded toward zero. What it makes subnormal the unit takes for a zero. */
 INLINE f32 mufu_turns(f32 value) {
@@ -230,13 +233,13 @@ INLINE f32 tanh_approx(f32 a) { return mufu_tanh(a); }
 /* A product with the unit's reciprocal. Of a divisor above 2^126 that is 0; div.full scales both operands before. */
 INLINE f32 div_approx(f32 a, f32 b) {
     f32 scale = if_small(b, MUFU_2P24, MUFU_ONE);
-    return canonical(mufu_rcp(b * scale) * (a * scale));
+    return canonical(PRODUCT_f32(mufu_rcp(b * scale), a * scale));
 }
 INLINE f32 div_full(f32 a, f32 b) {
     u32 m = bits_of(b) & 0x7fffffffu;
     bool large = (m > MUFU_2P126) & (m <= MUFU_INF);
     f32 scale = if_small(b, MUFU_2P24, pick(large, MUFU_QUARTER, MUFU_ONE));
-    return canonical(mufu_rcp(b * scale) * (a * scale));
+    return canonical(PRODUCT_f32(mufu_rcp(b * scale), a * scale));
 }
 
 /* ---- halves: the f32 result, truncated; what overflows f16 becomes infinity ---- */

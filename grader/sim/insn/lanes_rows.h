@@ -56,7 +56,9 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
     }
 #define HEAD(id, TD)                                                     \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
-        st_##TD *D = operand_at(x, o->dst)
+        st_##TD *D = operand_at(x, o->dst);                              \
+        const u32 env = o->env;                                          \
+        (void)env
 #define TAIL(mods)  \
     SAT_STEP(mods); \
     }

@@ -44,6 +44,8 @@ INLINE u32 pick(bool condition, u32 yes, u32 no) {
     return (yes & mask) | (no & ~mask);
 }
 
+#include "grader/sim/insn/lanes_processor.h"
+
 /* ---- bits ---- */
 
 INLINE u32 popc32(u32 a) {
@@ -169,10 +171,6 @@ INLINE f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
 INLINE f64 same(f64 v) { return v; }
 /* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and keeps its sign. */
 INLINE f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
-#define FMA_f32        __builtin_fmaf
-#define FMA_f64        __builtin_fma
-#define SQRT_f32       __builtin_sqrtf
-#define SQRT_f64       __builtin_sqrt
 #define IS_NEGATIVE(v) _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
 /* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
 INLINE f32 min_f32(f32 a, f32 b) {

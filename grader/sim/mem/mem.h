@@ -8,7 +8,7 @@
 #pragma once
 #include "grader/sim/sim.h"
 
-enum { MEM_ALIGN = 512, MEM_REDZONE = 512, MEM_PAGE = 4096, MEM_SHARES = 32 };
+enum { MEM_ALIGN = 512, MEM_REDZONE = 512, MEM_PAGE = 4096 /* at least */, MEM_SHARES = 32 };
 
 /* Places that were freed are left alone, so that a use after free is found, until so many wait, or so many bytes. */
 enum { MEM_FREED = 1024 };
@@ -85,6 +85,7 @@ int memory_find(const struct memory *m, uint64_t address, uint64_t bytes);
 /* Index of the last allocation (of any state) that starts at or before the address, else -1. */
 int memory_near(const struct memory *m, uint64_t address);
 struct allocation *memory_at(struct memory *m, uint64_t address);
+uint64_t memory_page(void); /* bytes */
 /* Bytes of address space behind SIM_BASE that allocations may lie in; and what those lie in that there are or were. */
 uint64_t memory_span(const struct memory *m);
 uint64_t memory_reach(const struct memory *m);

@@ -18,6 +18,12 @@ static void *reserve(uint64_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* Of this machine: aarch64 has kernels with pages of 16 and 64 KiB. What is mapped or given back begins and ends with a page. */
+uint64_t memory_page(void) {
+    uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    return bytes > MEM_PAGE ? bytes : MEM_PAGE;
+}
+
 static const uint64_t DEVICE = SIM_DEVICE - SIM_BASE;
 
 /* Device memory takes twice the address space of `limit` bytes, for redzones and the alignment of small allocations. */
@@ -27,7 +33,7 @@ uint64_t memory_span(const struct memory *m) {
 }
 
 static void forget_places(struct memory *m) {
-    const uint64_t border[] = {MEM_PAGE, SIM_SHARED_BYTES, DEVICE + MEM_ALIGN, memory_span(m)};
+    const uint64_t border[] = {memory_page(), SIM_SHARED_BYTES, DEVICE + MEM_ALIGN, memory_span(m)};
     for (unsigned i = 0; i < MEM_REGIONS; i++) {
         m->regions[i].low = m->regions[i].top = m->regions[i].at = border[i];
         m->regions[i].high = border[i + 1];
@@ -60,7 +66,7 @@ bool memory_back_shared(struct memory *m, int fd, uint64_t offset) {
 static uint64_t round_to(uint64_t n, uint64_t unit) { return (n + unit - 1) & ~(unit - 1); }
 
 static uint64_t footprint(uint64_t bytes, bool pages) {
-    return round_to(bytes + MEM_REDZONE, pages ? MEM_PAGE : MEM_ALIGN);
+    return round_to(bytes + MEM_REDZONE, pages ? memory_page() : MEM_ALIGN);
 }
 static uint64_t end_of(const struct allocation *a) { return a->start + footprint(a->size, a->pages); }
 
@@ -137,7 +143,7 @@ static bool map_ones(struct memory *m, uint64_t at, uint64_t end) {
 }
 
 static void set_written(struct memory *m, uint64_t at, uint64_t bytes) {
-    uint64_t first = round_to(at, MEM_PAGE), last = (at + bytes) & ~(uint64_t)(MEM_PAGE - 1);
+    uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
     if (ones < 0 || bytes < ONES || !map_ones(m, first, last)) memset(m->written + at, 1, bytes);
     else memset(m->written + at, 1, first - at), memset(m->written + last, 1, at + bytes - last);
 }
@@ -153,7 +159,7 @@ static const uint64_t GIVEN_BACK = 1 << 20; /* bytes from which on pages are giv
 /* Gives the whole pages of a range back, so that it costs nothing until it is used; false: clear it by hand, and in any case
  * what is left of [at, first) and [last, at + bytes). */
 static bool give_back(unsigned char *base, uint64_t at, uint64_t bytes, int how) {
-    uint64_t first = round_to(at, MEM_PAGE), last = (at + bytes) & ~(uint64_t)(MEM_PAGE - 1);
+    uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
     if (bytes < GIVEN_BACK || madvise(base + first, last - first, how) != 0) return false;
     memset(base + at, 0, first - at);
     memset(base + last, 0, at + bytes - last);
@@ -162,7 +168,7 @@ static bool give_back(unsigned char *base, uint64_t at, uint64_t bytes, int how)
 
 /* Nothing in the range counts as written. */
 static void clear_written(struct memory *m, uint64_t at, uint64_t bytes) {
-    uint64_t first = round_to(at, MEM_PAGE), last = (at + bytes) & ~(uint64_t)(MEM_PAGE - 1);
+    uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
     if (bytes < GIVEN_BACK || !map_zeros(m, first, last - first)) memset(m->written + at, 0, bytes);
     else memset(m->written + at, 0, first - at), memset(m->written + last, 0, at + bytes - last);
 }
@@ -195,7 +201,7 @@ static uint64_t find_place(struct memory *m, enum memory_region region, uint64_t
 static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, bool pages, enum memory_region region) {
     if (bytes > m->limit && region == MEM_DEVICE) return 0;
     if (bytes >= SIM_SPAN || (region == MEM_DEVICE && m->used + bytes > m->limit)) return 0;
-    uint64_t need = footprint(bytes, pages), at = find_place(m, region, need, pages ? MEM_PAGE : MEM_ALIGN);
+    uint64_t need = footprint(bytes, pages), at = find_place(m, region, need, pages ? memory_page() : MEM_ALIGN);
     if (!at) return 0;
     struct allocation *a = make_room(m, at, at + need);
     *a = (struct allocation){.start = at,
@@ -231,7 +237,7 @@ uint64_t memory_alloc_shared(struct memory *m, uint64_t bytes, const char *name)
 bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset) {
     const struct allocation *a = memory_at(m, address);
     if (!a || !a->pages || !a->size || m->nshares == MEM_SHARES) return false;
-    uint64_t bytes = round_to(a->size, MEM_PAGE);
+    uint64_t bytes = round_to(a->size, memory_page());
     void *p = mmap(m->bytes + a->start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
     if (p == MAP_FAILED) return false;
     m->shares[m->nshares].start = a->start, m->shares[m->nshares++].bytes = bytes;
@@ -247,7 +253,7 @@ void memory_unshare(struct memory *m) {
 }
 
 void memory_scrub(struct memory *m) {
-    uint64_t bytes = round_to(m->top, MEM_PAGE), first = m->shared ? SIM_SHARED_BYTES : 0;
+    uint64_t bytes = round_to(m->top, memory_page()), first = m->shared ? SIM_SHARED_BYTES : 0;
     if (m->shared) madvise(m->bytes, SIM_SHARED_BYTES, MADV_REMOVE);
     if (bytes > first)
         madvise(m->bytes + first, (bytes < memory_span(m) ? bytes : memory_span(m)) - first, MADV_DONTNEED);

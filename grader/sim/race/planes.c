@@ -98,8 +98,9 @@ bool race_open(struct launch *l) {
 }
 
 static void give_back(void *base, u64 low, u64 high) {
-    low = low / MEM_PAGE * MEM_PAGE;
-    madvise((u8 *)base + low, (high + MEM_PAGE - 1) / MEM_PAGE * MEM_PAGE - low, MADV_DONTNEED);
+    u64 page = memory_page();
+    low = low / page * page;
+    madvise((u8 *)base + low, (high + page - 1) / page * page - low, MADV_DONTNEED);
 }
 
 /* Notes are not cleared: those by block count for one epoch, those by tick for one tick. Where there are many their pages

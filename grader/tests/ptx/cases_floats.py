@@ -254,3 +254,51 @@ def tiny_floats():
                 h = encode(*f8_value(v, t), 'f16')
                 return relu(h, 'f16') if after else h
             emit(f'cvt.rn{after}.f16x2.{t}x2', ['b16'], ['u32'], [(v | (v * 7 + 3) % 256 << 8, half(v) | half((v * 7 + 3) % 256) << 16) for v in list(range(0, 256, 9)) + [0x7c, 0x7e, 0x7f, 0xff]])
+
+# ---- what processors do differently ----
+
+def rounded_freely(sign, x, t, mode):
+    """x, rounded as if there were no least exponent; so a Fraction"""
+    far = Q(2) ** 200
+    return decode(encode(sign, x * far, t, mode), t)[1] / far
+
+def flushed_result(sign, x, t, mode):
+    """.ftz: zero where the rounded result is subnormal, even if the exact one rounds to the least normal number"""
+    return encode(sign, rounded_freely(sign, x, t, mode), t) if rounded_freely(sign, x, t, mode) >= Q(2) ** -126 else sign << 31
+
+def processors():
+    """Results that round up to the least normal number, around each border; NaN operands of f64, with what they carry."""
+    least, three = 0x00800000, 0x00c00000
+    def f32(x, sign=0): r = encode(sign, x, 'f32'); assert decode(r, 'f32')[1] == x; return r
+    near = []                                     # of products: (2^23 + i)(2^24 - j) just below 2^47
+    for i, j in [(1, 1), (1, 2), (1, 3), (2, 3), (2, 4), (181, 362), (1000, 2000), (1024, 2048), (1447, 2894), (2047, 4094), (2048, 4095), (2900, 5796), (3000, 5995)]:
+        a, b = f32(Q(2 ** 23 + i) / 2 ** 24), f32(Q(2 ** 24 - j) * Q(2) ** -149)
+        near += [(a, b), (a | 1 << 31, b), (f32(Q(2 ** 23 + i) * Q(2) ** -53), f32(Q(2 ** 24 - j) * Q(2) ** -120, 1))]
+    sums = [(a, b, c) for a, b in near for c in (0, 1 << 31)]
+    for k in (140, 148, 149, 150, 151, 152, 160, 200, 240):       # 2^-126 less a product far below it
+        for m in (Q(1), Q(2 ** 23 + 1, 2 ** 23), Q(2 ** 24 - 1, 2 ** 23)):
+            sums += [(f32(m * Q(2) ** -(k // 2)), f32(Q(2) ** -(k - k // 2), 1), least), (f32(m * Q(2) ** -(k // 2)), f32(Q(2) ** -(k - k // 2)), least | 1 << 31)]
+    for mode in ['rn', 'rz', 'rm', 'rp']:
+        def product(a, b): return flushed_result(*exact_product(decode(flush(a, 'f32'), 'f32'), decode(flush(b, 'f32'), 'f32')), 'f32', mode)
+        def fused(a, b, c):
+            a, b, c = [decode(flush(v, 'f32'), 'f32') for v in (a, b, c)]
+            return flushed_result(*exact_sum(exact_product(a, b), c, mode), 'f32', mode)
+        emit(f'mul.{mode}.ftz.f32', ['f32', 'f32'], ['f32'], [c + (product(*c),) for c in near])
+        emit(f'fma.{mode}.ftz.f32', ['f32'] * 3, ['f32'], [c + (fused(*c),) for c in sums])
+        wide = [encode(s, Q(2) ** -126 - x, 'f64') for s in (0, 1) for k in (149, 150, 151, 152) for e in (0, Q(2) ** -178, -Q(2) ** -178)
+                for x in [Q(2) ** -k + e]] + [encode(s, Q(2) ** -126, 'f64') for s in (0, 1)]
+        emit(f'cvt.{mode}.ftz.f32.f64', ['f64'], ['f32'], [(v, flushed_result(*decode(v, 'f64'), 'f32', mode)) for v in wide])
+    quiet, other, loud, invalid = 0x7ff8000000000123, 0xfff8000000000456, 0xfff0000000000789, 0xfff8 << 48
+    one, inf, zero, minus = encode(0, Q(1), 'f64'), encode(0, INF, 'f64'), 0, encode(1, Q(2), 'f64')
+    kept = lambda v: v | 1 << 51
+    for op in ['add', 'sub', 'mul', 'div']:
+        cases = [(v, one, kept(v)) for v in (quiet, other, loud)] + [(minus, v, kept(v)) for v in (quiet, other, loud)]
+        cases += {'add': [(inf, inf | 1 << 63, invalid)], 'sub': [(inf, inf, invalid)], 'mul': [(zero, inf, invalid), (inf, zero, invalid)],
+                  'div': [(zero, zero, invalid), (inf, inf, invalid)]}[op]
+        emit(f'{op}.rn.f64', ['f64'] * 2, ['f64'], cases)
+    emit('fma.rn.f64', ['f64'] * 3, ['f64'], [(v, one, one, kept(v)) for v in (quiet, loud)] + [(one, v, minus, kept(v)) for v in (other, loud)]
+         + [(one, minus, v, kept(v)) for v in (quiet, other, loud)] + [(inf, zero, one, invalid), (inf, one, inf | 1 << 63, invalid)])
+    emit('sqrt.rn.f64', ['f64'], ['f64'], [(minus, invalid), (other, other), (loud, kept(loud))])
+    emit('rcp.rn.f64', ['f64'], ['f64'], [(quiet, quiet), (loud, kept(loud))])
+    for op in ['add', 'sub', 'mul', 'div']: # of two NaN operands, the first
+        emit(f'{op}.rn.f64', ['f64'] * 2, ['f64'], [(a, b, kept(a)) for a in (quiet, other, loud) for b in (quiet, other, loud)])

@@ -12,7 +12,7 @@ stands last among operands and results of instructions that take or give it.
 """
 import sys
 sys.dont_write_bytecode = True
-from cases_floats import arithmetic_rows, comparisons, conversions, tiny_floats
+from cases_floats import arithmetic_rows, comparisons, conversions, processors, tiny_floats
 from cases_integers import bits, carries, integers, logic, moves, video
 from values import out
 
@@ -176,7 +176,7 @@ pack.b64.b32 r r > q
  12345678 9abcdef0 9abcdef012345678
 """
 
-for family in (integers, carries, bits, logic, comparisons, arithmetic_rows, conversions, tiny_floats, moves, video): family()
+for family in (integers, carries, bits, logic, comparisons, arithmetic_rows, conversions, tiny_floats, moves, video, processors): family()
 print("# Operands and results of instructions, written by instructions.py, which says how to read this.")
 print('\n'.join(out))
 print(BY_HAND.strip())

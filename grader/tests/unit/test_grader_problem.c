@@ -130,6 +130,9 @@ START_TEST(tolerance_and_nan) {
     ck_assert(problem_compare(&p, &m));
     ((float *)p.op[0].after)[0] = NAN; /* never close to a number, whatever the tolerance */
     ck_assert(!problem_compare(&p, &m));
+    ((float *)p.op[0].after)[0] = -NAN;
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s", buf_str(&m));
     ((double *)p.op[0].want)[0] = NAN;
     buf_clear(&m);
     ck_assert(problem_compare(&p, &m));

@@ -1,0 +1,141 @@
+#!/bin/sh
+# arm.sh — the tree for aarch64 on an x86-64 machine, by a cross compiler and qemu-user; docs/arm.md says what that shows.
+#   arm.sh root FOLDER         what a Debian for arm64 holds that Warpbook needs, into FOLDER; needs debootstrap and to be root
+#   arm.sh toolkit FROM TO     a CUDA toolkit of this machine, laid out so that its nvcc also compiles for aarch64
+#   arm.sh suites FOLDER       the unit suites of build/aarch64, with FOLDER's libraries; those that an emulator can run
+#   arm.sh programs FOLDER     every program of grader/tests/programs and torture on both builds: output, reports, counters are equal
+#   arm.sh book                the book's answers on both builds, without a jail: the reports of one seed are equal. Wants a machine that
+#                              runs programs for aarch64 by itself (binfmt_misc, and their libraries where the loader looks)
+# SUITES="insn counters", EXERCISES="transpose softmax" and PROGRAMS="atomics clock" name fewer.
+set -eu
+tests=$(dirname "$0")
+release=bookworm
+
+fail() { echo "arm.sh: $*" >&2; exit 1; }
+
+# The emulator: qemu-aarch64 of qemu 8 or newer, else Debian 12's.
+emulator() {
+    for q in "${QEMU:-}" qemu-aarch64 qemu-aarch64-static; do
+        [ -z "$q" ] || ! command -v "$q" >/dev/null || { command -v "$q"; return; }
+    done
+    fail "no qemu-aarch64:  apt-get install qemu-user-static"
+}
+
+root() {
+    command -v debootstrap >/dev/null || fail "no debootstrap:  apt-get install debootstrap"
+    packages=$(sh "$tests"/../../setup.sh names apt build | tr '\n' ',')
+    debootstrap --arch=arm64 --variant=minbase --foreign --include="${packages%,}" "$release" "$1.packages"
+    mkdir -p "$1"
+    for package in "$1.packages"/var/cache/apt/archives/*.deb; do dpkg-deb -x "$package" "$1"; done
+    rm -rf "$1.packages"
+}
+
+# nvcc looks for everything beside itself, links followed, so it is copied; for aarch64 it wants headers in a folder of their own.
+# A script stands before it, since the grader gives it no environment.
+toolkit() {
+    from=$(cd "$1" && pwd -P)
+    rm -rf "$2"
+    mkdir -p "$2/bin" "$2/targets/sbsa-linux"
+    for tool in "$from"/bin/*; do ln -s "$tool" "$2/bin/"; done
+    rm "$2/bin/nvcc" && cp "$from/bin/nvcc" "$2/bin/nvcc.real"
+    cp "$from/bin/nvcc.profile" "$2/bin/nvcc.real.profile" 2>/dev/null || true
+    printf '#!/bin/sh\nexec "$(dirname "$(readlink -f "$0")")/nvcc.real" -ccbin aarch64-linux-gnu-g++ "$@"\n' >"$2/bin/nvcc"
+    chmod +x "$2/bin/nvcc"
+    for folder in nvvm include; do ln -s "$from/$folder" "$2/$folder"; done
+    mkdir "$2/lib" && ln -s ../../include "$2/targets/sbsa-linux/include" && ln -s ../../lib "$2/targets/sbsa-linux/lib"
+}
+
+# What an emulator cannot show, and why.
+skipped() {
+    case $1 in
+    jail | hostproc | device_process | killed) echo "namespaces, seccomp and Landlock would hold the emulator, which needs more calls than its guest" ;;
+    budget | threads) [ "${TIMES:-}" ] || echo "it looks at the clock, which an emulator makes slow; TIMES=1 runs it" ;;
+    backend_gpu | driver_numbers | measure) echo "it loads this machine's driver" ;;
+    esac
+}
+
+suites() {
+    qemu=$(emulator) failed=
+    all=$(sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' "$tests"/../unit/*.c | sort)
+    for suite in ${SUITES:-$all}; do
+        why=$(skipped "$suite")
+        if [ "$why" ] && [ -z "${SUITES:-}" ]; then echo "$suite: skipped: $why"; continue; fi
+        log=build/aarch64/tests/suite-$suite.log
+        CK_DEFAULT_TIMEOUT=60 CK_TIMEOUT_MULTIPLIER=20 CK_EXCLUDE_TAGS=long CK_RUN_SUITE=$suite QEMU_LD_PREFIX=$1 \
+            "$qemu" build/aarch64/tests/unit >"$log" 2>&1 || { cat "$log"; failed="$failed $suite"; }
+        sed -n "s/^1*[0-9]*%: Checks/$suite: Checks/p" "$log"
+    done
+    [ -z "$failed" ] || fail "failed:$failed"
+}
+
+# One program on one build: what it printed, its status, its counters and modelled times.
+run_on() {
+    options=$(sed -n 's,^// run: ,,p' "$2")
+    # shellcheck disable=SC2086
+    { $1 $options --counters json --time "$3" >"$3.out" 2>"$3.err"; echo "status $?" >>"$3.err"; } || true
+}
+
+programs() {
+    qemu=$(emulator) wrong=
+    mkdir -p build/aarch64/programs
+    for source in "$tests"/../programs/*.cu "$tests"/../torture/*.cu; do
+        name=$(basename "$source" .cu)
+        [ -z "${PROGRAMS:-}" ] || case " $PROGRAMS " in *" $name "*) ;; *) continue ;; esac
+        options=$(sed -n 's,^// nvcc: ,,p' "$source")
+        here=build/aarch64/programs/$name.x86-64 there=build/aarch64/programs/$name.aarch64
+        # shellcheck disable=SC2086
+        build/simgpu nvcc "$source" $options -o "$here" 2>/dev/null &&
+            QEMU_LD_PREFIX=$1 "$qemu" build/aarch64/simgpu nvcc "$source" $options -o "$there" 2>/dev/null ||
+            { echo "$name: skipped: it does not compile here"; continue; }
+        run_on "build/simgpu run" "$source" "$here"
+        QEMU_LD_PREFIX=$1 run_on "$qemu build/aarch64/simgpu run" "$source" "$there"
+        for part in out err; do sed -i "s,$there,PROGRAM,g; s,$here,PROGRAM,g" "$here.$part" "$there.$part"; done
+        if cmp -s "$here.out" "$there.out" && cmp -s "$here.err" "$there.err"; then echo "$name: equal"
+        elif grep -q '^// not repeatable:' "$source"; then echo "$name: differs, and is not repeatable"
+        else echo "$name: DIFFERS, see $there.out and .err"; wrong="$wrong $name"; fi
+    done
+    [ -z "$wrong" ] || fail "different:$wrong"
+}
+
+# An emulator is too slow to simulate some timed sizes in the seconds that there are: those are timed at a smaller size, and told.
+compare_reports() {
+    python3 - "$1" "$2" <<'END'
+import json, sys
+here, there = (json.load(open(f)) for f in sys.argv[1:])
+def times(report):
+    found = {}
+    for exercise in report["exercises"]:
+        found["speed"] = exercise.pop("speed")
+        for kernel in exercise["kernels"]: found[kernel["name"]] = [kernel.pop("modelled_us", None), kernel.pop("bound_by", None)]
+    return found
+a, b = times(here), times(there)
+parts = [e[k] for e in here["exercises"] for k in ("cases", "technique", "counters")]
+said = f"{here['exercises'][0]['verdict']}, {here['exercises'][0]['score']} points, " + ", ".join(
+    f"{len(p)} {k}" for p, k in zip(parts, ("cases", "checks", "counters")))
+if here != there: print("DIFFERS:", said); sys.exit(1)
+print("equal, times too:" if a == b else "equal but for times:", said)
+END
+}
+
+book() {
+    wrong=
+    mkdir -p build/aarch64/book
+    for answer in solutions/*/*.cu; do
+        name=$(basename "$answer" .cu)
+        case $name in *-*) continue ;; esac
+        [ -z "${EXERCISES:-}" ] || case " $EXERCISES " in *" $name "*) ;; *) continue ;; esac
+        for b in build build/aarch64; do
+            $b/grader run "$name" --file "$answer" --no-jail --seed emulated --format json --output "build/aarch64/book/$name-${b##*/}.json" || true
+        done
+        printf '%s: ' "$name"
+        compare_reports "build/aarch64/book/$name-build.json" "build/aarch64/book/$name-aarch64.json" || wrong="$wrong $name"
+    done
+    [ -z "$wrong" ] || fail "different:$wrong"
+}
+
+case ${1:-} in
+book) book ;;
+root | suites | programs) [ $# = 2 ] || fail "$1 needs a folder" ; "$1" "$2" ;;
+toolkit) [ $# = 3 ] || fail "toolkit needs two folders" ; toolkit "$2" "$3" ;;
+*) sed -n 's/^# \{0,1\}//p' "$0" | head -10 ; exit 2 ;;
+esac
