@@ -11,6 +11,7 @@
  * the block's last fence (__threadfence, or the atomic's own release) when it left what was found; that the finder needs one,
  * too, is not asked for, nor by which of the block's warps the fence was. What is missed: what the last reader's note has
  * displaced, and lanes of one warp but for one instruction. */
+#include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
@@ -21,7 +22,9 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     const struct block *b = x->block;
     if (!block) return false;
     if (block != race_block(b)) return stamp / RACE_TICK >= b->acquired;
-    return stamp / RACE_TICK >= b->tick && ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
+    u32 warp = stamp % RACE_MANY_WARPS;
+    return ((stamp & RACE_MANY_WARPS) || warp != x->warp->index) &&
+           stamp / RACE_TICK >= race_seen_tick(b, x->warp->index, warp);
 }
 
 static void be_handed(struct exec *x, u64 granule) {
@@ -40,7 +43,7 @@ static void observe(struct exec *x, u64 granule) {
     struct block *b = x->block;
     u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
     bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
-    if ((wrote && w == me) || (updated && u == me)) race_next_interval(b, x->worker->launch);
+    if ((wrote && w == me) || (updated && u == me)) race_acquire(b, x->warp, x->worker->launch);
     if ((wrote && w != me) || (updated && u != me)) be_handed(x, granule);
 }
 
@@ -161,6 +164,7 @@ void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address
     struct race_plane *p = x->worker->plane;
     u64 first = address - SIM_BASE;
     u32 shift = x->worker->launch->global_shift;
+    race_near_forget(p, x->warp->index);
     widen(p, first, d->width);
     for (u64 g = first >> shift; g <= (first + d->width - 1) >> shift; g++) {
         race_need_row(p, g);

@@ -6,6 +6,8 @@
  *   cluster.c       shared memory of other blocks of a cluster
  *   lanes_global.c  global memory, blocks in any order on several workers
  *   order.c         global memory, kernels whose blocks run in order on one worker
+ *   near.c          global memory, lanes of one warp
+ *   partial.c       what orders some of a block's threads
  *   planes.c        the notes' planes
  *   race.c          races between blocks at the end of a launch; the texts */
 #pragma once
@@ -46,7 +48,7 @@ struct race_range {
 /* What a memo says of an execution's lanes, kept for later. */
 struct race_pattern {
     s32 relative[32];
-    s32 low;
+    s32 low, stride; /* stride: between all lanes; 0 = none */
     u32 leaders, twins;
     u8 shape;
 };
@@ -59,6 +61,23 @@ struct race_waiting {
     const u32 *write;                    /* the block's stamps */
     u32 *read;                           /* NULL: none wait */
     u32 first, pattern;                  /* where they begin in past, and in patterns */
+};
+
+/* An access of a warp to global memory, whose lanes have not been ordered since: near.c. */
+struct race_near_access {
+    u64 base, low, high; /* offsets from SIM_BASE: of the first active lane; of all */
+    u32 op, mask, span, step, pattern;
+    u8 did; /* PAST_… */
+};
+enum { RACE_NEAR = 8, RACE_NEAR_LOOKS = 1 << 18 /* a worker and launch, lane by lane */ };
+struct race_near_list {
+    u64 low, high; /* of all that were added */
+    u32 n;         /* the last RACE_NEAR of them, in turn */
+    struct race_near_access at[RACE_NEAR];
+};
+struct race_near {
+    u32 since, whole;              /* the block's tick, the warp's interval from which on these are */
+    struct race_near_list list[2]; /* reads; writes and updates */
 };
 
 /* RACE_ROW granules side by side: one note for all, as long as each access is one of all. */
@@ -93,6 +112,8 @@ struct race_plane {
     struct race_pattern *patterns;
     u32 npatterns; /* likewise, [RACE_PATTERNS] */
     struct race_waiting waiting;
+    struct race_near *near; /* by warp */
+    u32 near_looks;
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
 
@@ -175,7 +196,17 @@ bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, 
 /* interval.c */
 extern const struct race_hooks race_hooks;
 void race_next_interval(struct block *b, const struct launch *l); /* nothing where races are not looked for */
+/* Something orders a part of the threads: time goes on, for all of the block. */
+void race_advance(struct block *b, const struct launch *l);
 u32 race_next_tick(struct block *b);
+
+/* partial.c: hooks */
+void race_arrived(struct block *b, const struct warp *w, u32 barrier, const struct launch *l);
+void race_released(struct block *b, u32 barrier, u32 warps, const struct launch *l);
+
+/* near.c: global memory, lanes of one warp. `m`: the pattern; `base`: as in struct touch. */
+void race_near(struct exec *x, struct mem_memo *m, const struct touch *t);
+void race_near_forget(struct race_plane *p, u32 warp); /* something may have ordered its lanes */
 
 /* watch.c: marks the allocations that the launch may change. */
 void race_watch(const struct launch *l);
@@ -197,6 +228,8 @@ void race_stores(struct exec *x, const struct touch *t);
 void race_lanes(struct exec *x, const struct touch *t);
 /* A load or atomic that does race within the block. */
 void race_in_block(struct exec *x, const struct touch *t);
+/* The notes of a granule that an access is about to change, where time has gone on for a part of the block. */
+void race_partly(struct exec *x, const struct touch *t, u64 granule);
 /* "block (1,0,0)", where the number in a note still says which. */
 void race_block_name(const struct launch *l, u16 note, char *out, size_t size);
 
@@ -209,6 +242,8 @@ void race_describe_other(const struct exec *x, const struct race_wanted *w, cons
 /* The same of several, of whom `who` names one. */
 void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
                         size_t size);
+/* "thread (3,0,0) wrote in line 7", of an op that is known. */
+void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *did, char *out, size_t size);
 /* "element 63 of `p` (1024 bytes)" */
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size);
 /* cluster.c: a lane's access to shared memory of a block of its cluster, which may be its own. */
