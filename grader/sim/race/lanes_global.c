@@ -296,8 +296,9 @@ static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const stru
 void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base, u32 span,
                         enum race_access access) {
     struct touch t = {o, base - SIM_BASE, m->relative, m->mask, span, access, m->twins};
-    race_remember(x, o, stat, false, t.base + (u64)(s64)m->low, t.base + (u64)(s64)m->high + span, m->mask, access);
-    race_near(x, m, &t);
+    struct race_past *e =
+        race_remember(x, o, stat, false, t.base + (u64)(s64)m->low, t.base + (u64)(s64)m->high + span, m->mask, access);
+    race_near(x, m, &t, e);
     if (x->races_in_turn) return race_ordered(x, &t);
     if (!m->nruns) ISAFN(pattern_runs)(m, span);
     touch(x, stat, m, &t);

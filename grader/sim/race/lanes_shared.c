@@ -287,7 +287,7 @@ static void stamp_read(const struct race_waiting *b, const struct race_past *e, 
 static void stamp_reads(struct race_plane *p) {
     for (u32 i = p->waiting.first; p->waiting.read && i != p->npast; i++) {
         const struct race_past *e = &p->past[i % RACE_PAST];
-        if (e->stamp) stamp_read(&p->waiting, e, &p->patterns[e->pattern % RACE_PATTERNS]);
+        if (e->shared && e->stamp) stamp_read(&p->waiting, e, &p->patterns[e->pattern % RACE_PATTERNS]);
     }
     p->waiting.read = NULL;
 }

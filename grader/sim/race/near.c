@@ -4,15 +4,13 @@
  * happens within a few instructions, so each warp keeps its last accesses to memory that the launch may change, since
  * its lanes were last ordered: RACE_NEAR reads, as many stores and atomics. An access is compared with those that overlap it. Most
  * of these have the same lanes at the same places, or lanes a constant stride apart, and are done with at once; the others are
- * looked at lane by lane, up to RACE_NEAR_LOOKS times in a launch. So this misses what lies further back, and invents
- * nothing. Where a lane sees what others may have left (a strong load, an atomic whose result is used), all of the warp counts
- * as ordered. */
+ * looked at lane by lane, up to RACE_NEAR_LOOKS times in a launch. Where lanes lay is known as long as the instruction's memo has
+ * the pattern of then. So this misses what lies further back, and invents nothing. Where a lane sees what others may have left
+ * (a strong load, an atomic whose result is used), all of the warp counts as ordered. */
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
-
-enum { ONE_LANE = UINT32_MAX /* instead of a pattern */ };
 
 static void forget(struct race_near *n) {
     for (u32 i = 0; i < 2; i++) n->list[i].n = 0, n->list[i].low = UINT64_MAX, n->list[i].high = 0;
@@ -22,7 +20,7 @@ void race_near_forget(struct race_plane *p, u32 warp) {
     if (p) forget(&p->near[warp]);
 }
 
-/* ---- patterns ---- */
+/* ---- patterns: numbers from 1, by memo ---- */
 
 static s32 stride_of(const struct mem_memo *m) {
     u32 first = (u32)__builtin_ctz(m->mask), last = 31 - (u32)__builtin_clz(m->mask);
@@ -34,38 +32,51 @@ static s32 stride_of(const struct mem_memo *m) {
     return stride;
 }
 
-static bool is_kept(const struct race_plane *p, u32 pattern) { return p->npatterns - pattern <= RACE_PATTERNS; }
-
-static u32 keep(struct race_plane *p, struct mem_memo *m) {
-    if (!(m->mask & (m->mask - 1))) return ONE_LANE;
-    if (m->kept && is_kept(p, m->kept - 1)) return m->kept - 1;
-    if (p->waiting.read && p->npatterns - p->waiting.pattern >= RACE_PATTERNS) p->waiting.stamp(p);
-    struct race_pattern *q = &p->patterns[p->npatterns % RACE_PATTERNS];
-    *q = (struct race_pattern){
-        .low = m->low, .stride = stride_of(m), .leaders = m->leaders, .twins = m->twins, .shape = m->shape};
-    memcpy(q->relative, m->relative, sizeof q->relative);
-    m->kept = ++p->npatterns;
-    return m->kept - 1;
+static __attribute__((noinline)) u32 number(struct race_plane *p, struct mem_memo *m) {
+    m->kept = ++p->near_patterns;
+    p->near_strides[m->kept % RACE_NEAR_PATTERNS] = stride_of(m);
+    return m->kept;
 }
 
-static u64 address_of(const struct race_near_access *e, const struct race_pattern *q, u32 lane) {
-    return e->base + (u64)(s64)(q ? q->relative[lane] : 0);
+/* One of the two accesses. */
+struct side {
+    const struct race_past *e;
+    const struct mem_memo *m;
+    u64 base;
+    s32 stride;
+    u32 span;
+};
+
+/* False where the pattern is not known any more. */
+static bool open_side(const struct exec *x, const struct race_past *e, const struct mem_memo *m, struct side *s) {
+    const struct race_plane *p = x->worker->plane;
+    bool one = !(e->mask & (e->mask - 1));
+    if (!one && (m->kept != e->pattern || p->near_patterns - e->pattern >= RACE_NEAR_PATTERNS)) return false;
+    u64 base = e->low - (u64)(s64)(one ? 0 : m->low), most = (u64)(s64)(one ? 0 : m->high);
+    *s = (struct side){e, one ? NULL : m, base, one ? 0 : p->near_strides[e->pattern % RACE_NEAR_PATTERNS],
+                       (u32)(e->high - base - most)};
+    return true;
 }
+
+static u64 address_of(const struct side *s, u32 lane) { return s->base + (u64)(s64)(s->m ? s->m->relative[lane] : 0); }
 
 /* Where lane 0 is, or would be. */
-static s64 origin_of(const struct race_near_access *e, s32 stride) {
-    return (s64)e->base - (s64)stride * __builtin_ctz(e->mask);
+static s64 origin_of(const struct side *s) { return (s64)s->base - (s64)s->stride * __builtin_ctz(s->e->mask); }
+
+/* Each lane where it was before, no two at one place. */
+static bool are_same(const struct side *a, const struct side *b) {
+    return a->m && b->m && a->base == b->base && a->e->mask == b->e->mask && a->span == b->span && !a->m->twins &&
+           !memcmp(a->m->relative, b->m->relative, sizeof a->m->relative);
 }
 
-/* True if it is certain that no two lanes of these two accesses meet. */
-static bool are_apart(const struct race_near_access *a, const struct race_pattern *p, const struct race_near_access *b,
-                      const struct race_pattern *q) {
-    u32 span = a->span > b->span ? a->span : b->span;
-    if (!p || !q || !p->stride || p->stride != q->stride || (u32)(p->stride < 0 ? -p->stride : p->stride) < span)
-        return false;
-    s64 apart = origin_of(a, p->stride) - origin_of(b, p->stride), near = -apart / p->stride;
+/* True if it is certain that no two lanes meet. */
+static bool are_apart(const struct side *a, const struct side *b) {
+    if (are_same(a, b)) return true;
+    s64 stride = a->stride < 0 ? -(s64)a->stride : a->stride, span = a->span > b->span ? a->span : b->span;
+    if (!stride || a->stride != b->stride || stride < span) return !a->m && !b->m && a->e->mask == b->e->mask;
+    s64 apart = origin_of(a) - origin_of(b), near = apart < stride && -apart < stride ? 0 : -apart / a->stride;
     for (s64 k = near - 1; k <= near + 1; k++) {
-        s64 d = apart + k * p->stride;
+        s64 d = apart + k * a->stride;
         if (k && k > -32 && k < 32 && d < (s64)b->span && -d < (s64)a->span) return false;
     }
     return true;
@@ -73,81 +84,74 @@ static bool are_apart(const struct race_near_access *a, const struct race_patter
 
 /* ---- two accesses ---- */
 
-static void report(struct exec *x, const struct touch *t, u32 lane, u64 at, const struct race_near_access *e,
-                   u32 other) {
+static void report(struct exec *x, const struct touch *t, u32 lane, u64 at, const struct race_past *e, u32 other) {
     static const char *const verbs[] = {"reads", "writes", "updates"}, *const did[] = {"read", "wrote", "updated"};
     u8 mine = t->access == RACE_READ ? PAST_READ : t->access == RACE_WRITE ? PAST_WRITE : PAST_UPDATE;
     char where[256], who[160];
     race_describe_place(x, t, SIM_BASE + at, where, sizeof where);
     race_describe_op(x, x->warp->index * 32 + other, e->op, did[e->did], who, sizeof who);
     core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, SIM_BASE + at,
-               "%s %s, which %s in the same warp, with no __syncwarp() between", verbs[mine], where, who);
+               "%s %s, which %s, with no barrier between: lanes of a warp need __syncwarp(), too", verbs[mine], where,
+               who);
 }
 
-/* The lanes of e, but for the lane itself, that overlap [first, first + span). */
-static u32 lanes_at(const struct race_near_access *e, const u64 at[32], u32 lane, u64 first, u32 span) {
+/* The other's lanes, but for the lane itself, that overlap [first, first + span). */
+static u32 lanes_at(const struct side *s, const u64 at[32], u32 lane, u64 first, u32 span) {
     u32 hit = 0;
-    for (u32 l = 0; l < 32; l++) hit |= (u32)((at[l] < first + span) & (first < at[l] + e->span)) << l;
-    return hit & e->mask & ~(1u << lane);
+    for (u32 l = 0; l < 32; l++) hit |= (u32)((at[l] < first + span) & (first < at[l] + s->span)) << l;
+    return hit & s->e->mask & ~(1u << lane);
 }
 
-static bool look_at_lane(struct exec *x, const struct touch *t, u32 lane, u64 first, const struct race_near_access *e,
+static bool look_at_lane(struct exec *x, const struct touch *t, u32 lane, u64 first, const struct side *s,
                          const u64 at[32]) {
     u32 shift = x->worker->launch->global_shift;
-    for (u32 m = lanes_at(e, at, lane, first, t->span); m; m &= m - 1) {
+    for (u32 m = lanes_at(s, at, lane, first, t->span); m; m &= m - 1) {
         u32 other = (u32)__builtin_ctz(m);
         u64 meet = at[other] > first ? at[other] : first;
-        if (race_lane_ordered(x->block, x->warp, lane, other, e->step)) continue;
+        if (race_lane_ordered(x->block, x->warp, lane, other, s->e->stamp)) continue;
         if (t->access == RACE_WRITE && race_changes_nothing(x, t, lane, meet >> shift, shift, x->memory->bytes))
             continue;
-        report(x, t, lane, meet, e, other);
+        report(x, t, lane, meet, s->e, other);
         return true;
     }
     return false;
 }
 
-static bool compare(struct exec *x, const struct touch *t, const struct race_near_access *mine,
-                    const struct race_near_access *e) {
-    struct race_plane *p = x->worker->plane;
-    const struct race_pattern *q = mine->pattern == ONE_LANE ? NULL : &p->patterns[mine->pattern % RACE_PATTERNS],
-                              *r = e->pattern == ONE_LANE ? NULL : &p->patterns[e->pattern % RACE_PATTERNS];
-    if (r && !is_kept(p, e->pattern)) return false;
-    if (!q && !r && mine->mask == e->mask) return false;
-    if (are_apart(mine, q, e, r) || p->near_looks++ >= RACE_NEAR_LOOKS) return false;
+static bool compare(struct exec *x, const struct touch *t, const struct side *mine, const struct race_past *e) {
+    struct side s;
     u64 at[32];
     bool told = false;
-    for (u32 l = 0; l < 32; l++) at[l] = address_of(e, r, l);
-    for (u32 m = mine->mask; m; m &= m - 1) {
+    if (!open_side(x, e, &x->memos[e->stat], &s)) return false;
+    if (are_apart(mine, &s) || x->worker->plane->near_looks++ >= RACE_NEAR_LOOKS) return false;
+    for (u32 l = 0; l < 32; l++) at[l] = address_of(&s, l);
+    for (u32 m = mine->e->mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
-        told |= look_at_lane(x, t, lane, address_of(mine, q, lane), e, at);
+        told |= look_at_lane(x, t, lane, address_of(mine, lane), &s, at);
     }
     return told;
 }
 
 /* True if something was told. */
-static bool look_at_list(struct exec *x, const struct touch *t, const struct race_near_access *mine,
-                         const struct race_near_list *list) {
-    if (mine->low >= list->high || mine->high <= list->low) return false;
+static __attribute__((noinline)) bool look_at_list(struct exec *x, const struct touch *t, const struct mem_memo *m,
+                                                   const struct race_past *mine, const struct race_near_list *list) {
+    const struct race_plane *p = x->worker->plane;
+    struct side s;
+    if (!open_side(x, mine, m, &s)) return false;
     for (u32 i = list->n, least = i > RACE_NEAR ? i - RACE_NEAR : 0; i-- > least;) {
-        const struct race_near_access *e = &list->at[i % RACE_NEAR];
+        const struct race_past *e = &p->past[list->at[i % RACE_NEAR] % RACE_PAST];
+        if (p->npast - list->at[i % RACE_NEAR] > RACE_PAST) return false;
         if (mine->low >= e->high || mine->high <= e->low || (mine->did == PAST_UPDATE && e->did == PAST_UPDATE))
             continue;
-        if (compare(x, t, mine, e)) return true;
+        if (compare(x, t, &s, e)) return true;
     }
     return false;
 }
 
-static void add(struct race_near_list *list, const struct race_near_access *e) {
-    const struct race_near_access *last = &list->at[(list->n - 1) % RACE_NEAR];
-    if (list->n && last->op == e->op && last->base == e->base && last->pattern == e->pattern && last->step == e->step &&
-        last->mask == e->mask)
-        return;
-    list->at[list->n++ % RACE_NEAR] = *e;
-    if (e->low < list->low) list->low = e->low;
-    if (e->high > list->high) list->high = e->high;
+static bool overlaps(const struct race_near_list *list, const struct race_past *e) {
+    return e->low < list->high && list->low < e->high;
 }
 
-void race_near(struct exec *x, struct mem_memo *m, const struct touch *t) {
+void race_near(struct exec *x, struct mem_memo *m, const struct touch *t, struct race_past *e) {
     struct race_plane *p = x->worker->plane;
     struct race_near *n = &p->near[x->warp->index];
     if (t->access == RACE_PEEK) return;
@@ -155,16 +159,12 @@ void race_near(struct exec *x, struct mem_memo *m, const struct touch *t) {
     n->since = x->block->tick;
     n->whole = x->warp->whole;
     if (t->access == RACE_OBSERVE) return;
-    u8 did = t->access == RACE_READ ? PAST_READ : t->access == RACE_WRITE ? PAST_WRITE : PAST_UPDATE;
-    struct race_near_access mine = {.base = t->base,
-                                    .low = t->base + (u64)(s64)m->low,
-                                    .high = t->base + (u64)(s64)m->high + t->span,
-                                    .op = (u32)(t->o - x->worker->launch->ops),
-                                    .mask = t->mask,
-                                    .span = t->span,
-                                    .step = x->warp->interval,
-                                    .pattern = keep(p, m),
-                                    .did = did};
-    if (!look_at_list(x, t, &mine, &n->list[1]) && did != PAST_READ) look_at_list(x, t, &mine, &n->list[0]);
-    add(&n->list[did != PAST_READ], &mine);
+    e->stamp = x->warp->interval;
+    e->pattern = m->kept || !(m->mask & (m->mask - 1)) ? m->kept : number(p, m);
+    bool read = e->did == PAST_READ, told = overlaps(&n->list[1], e) && look_at_list(x, t, m, e, &n->list[1]);
+    if (!told && !read && overlaps(&n->list[0], e)) look_at_list(x, t, m, e, &n->list[0]);
+    struct race_near_list *list = &n->list[!read];
+    list->at[list->n++ % RACE_NEAR] = p->npast - 1;
+    if (e->low < list->low) list->low = e->low;
+    if (e->high > list->high) list->high = e->high;
 }

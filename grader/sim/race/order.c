@@ -30,10 +30,10 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
 static void be_handed(struct exec *x, u64 granule) {
     struct block *b = x->block;
     const struct race_plane *p = x->worker->plane;
-    u32 now = race_next_tick(b);
-    if (!x->worker->launch->strict) b->acquired = b->tick = now;
-    else if (p->released[granule] > b->acquired) b->acquired = p->released[granule];
-    b->seen = now;
+    bool strict = x->worker->launch->strict;
+    if (p->released[granule] > b->acquired) b->acquired = p->released[granule];
+    if (!strict) race_acquire(b, x->warp, x->worker->launch);
+    b->seen = race_next_tick(b);
 }
 
 /* A lane looks at what another thread may have left for it. From another block: all that came before is ordered, in
@@ -51,11 +51,13 @@ void race_ordered_fence(struct exec *x) {
     if (x->worker->launch->strict) x->block->fenced = race_next_tick(x->block);
 }
 
-/* What the block leaves there hands over what came before its last fence. */
-static void leave(struct exec *x, const struct mem_desc *d, u64 granule) {
-    if (!x->worker->launch->strict) return;
-    if (d->releases && !d->near) race_ordered_fence(x);
-    x->worker->plane->released[granule] = x->block->fenced;
+/* Whoever finds what the block left there is handed what came before, or, strictly, before its last fence. */
+static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool strong) {
+    struct block *b = x->block;
+    if (x->worker->launch->strict) {
+        if (d->releases && !d->near) race_ordered_fence(x);
+        x->worker->plane->released[granule] = b->fenced;
+    } else x->worker->plane->released[granule] = strong ? race_next_tick(b) : b->plane->tick + 1;
 }
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
@@ -109,9 +111,9 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
     if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
         !compare(x, t, lane, granule, p->update, p->updated, "updated"))
         compare(x, t, lane, granule, p->read, p->was_read, "read");
-    leave(x, &x->mems[t->o->aux], granule);
     p->write[granule] = race_block(x->block);
     p->wrote[granule] = race_stamp(x->block, x->warp);
+    leave(x, &x->mems[t->o->aux], granule, false);
 }
 
 static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
@@ -132,8 +134,8 @@ static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     case RACE_UPDATE:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->read, p->was_read, "read");
-        leave(x, &x->mems[t->o->aux], granule);
         note(x, granule, p->update, p->updated);
+        leave(x, &x->mems[t->o->aux], granule, true);
         break;
     case RACE_EXCHANGE: break; /* race_ordered_exchange */
     }
@@ -169,7 +171,7 @@ void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address
     for (u64 g = first >> shift; g <= (first + d->width - 1) >> shift; g++) {
         race_need_row(p, g);
         observe(x, g);
-        if (changed) leave(x, d, g);
         if (changed) note(x, g, p->update, p->updated);
+        if (changed) leave(x, d, g, true);
     }
 }

@@ -87,7 +87,7 @@ bool race_open(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
         l->workers[i].launch_tick = p->tick;
-        p->raced = p->npast = p->npatterns = p->near_looks = 0;
+        p->raced = p->npast = p->npatterns = p->near_patterns = p->near_looks = 0;
         for (u32 w = 0; w < 32; w++) race_near_forget(p, w);
         p->epoch += ROW_STATES;
         p->reads = false;

@@ -34,7 +34,8 @@ enum {
 struct race_past {
     u64 low, high; /* offsets in shared memory, or from SIM_BASE */
     u32 op, stat, mask, block, warp;
-    u32 stamp, pattern; /* of reads of shared memory that are to be noted later: lanes_shared.c */
+    u32 stamp,
+        pattern; /* of reads of shared memory that are to be noted later: lanes_shared.c; of global memory: near.c */
     bool shared;
     u8 did; /* PAST_… */
 };
@@ -48,7 +49,7 @@ struct race_range {
 /* What a memo says of an execution's lanes, kept for later. */
 struct race_pattern {
     s32 relative[32];
-    s32 low, stride; /* stride: between all lanes; 0 = none */
+    s32 low;
     u32 leaders, twins;
     u8 shape;
 };
@@ -63,17 +64,12 @@ struct race_waiting {
     u32 first, pattern;                  /* where they begin in past, and in patterns */
 };
 
-/* An access of a warp to global memory, whose lanes have not been ordered since: near.c. */
-struct race_near_access {
-    u64 base, low, high; /* offsets from SIM_BASE: of the first active lane; of all */
-    u32 op, mask, span, step, pattern;
-    u8 did; /* PAST_… */
-};
-enum { RACE_NEAR = 8, RACE_NEAR_LOOKS = 1 << 18 /* a worker and launch, lane by lane */ };
+/* A warp's last accesses to global memory since its lanes were last ordered: near.c. */
+enum { RACE_NEAR = 8, RACE_NEAR_PATTERNS = 1 << 8, RACE_NEAR_LOOKS = 1 << 14 /* a worker and launch, lane by lane */ };
 struct race_near_list {
-    u64 low, high; /* of all that were added */
-    u32 n;         /* the last RACE_NEAR of them, in turn */
-    struct race_near_access at[RACE_NEAR];
+    u64 low, high;     /* of all that were added */
+    u32 n;             /* the last RACE_NEAR of them, in turn */
+    u32 at[RACE_NEAR]; /* in past */
 };
 struct race_near {
     u32 since, whole;              /* the block's tick, the warp's interval from which on these are */
@@ -112,8 +108,9 @@ struct race_plane {
     struct race_pattern *patterns;
     u32 npatterns; /* likewise, [RACE_PATTERNS] */
     struct race_waiting waiting;
-    struct race_near *near; /* by warp */
-    u32 near_looks;
+    struct race_near *near;               /* by warp */
+    s32 near_strides[RACE_NEAR_PATTERNS]; /* of the last patterns: between neighbouring lanes; 0 = several */
+    u32 near_patterns, near_looks;
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
 
@@ -204,8 +201,8 @@ u32 race_next_tick(struct block *b);
 void race_arrived(struct block *b, const struct warp *w, u32 barrier, const struct launch *l);
 void race_released(struct block *b, u32 barrier, u32 warps, const struct launch *l);
 
-/* near.c: global memory, lanes of one warp. `m`: the pattern; `base`: as in struct touch. */
-void race_near(struct exec *x, struct mem_memo *m, const struct touch *t);
+/* near.c: global memory, lanes of one warp. `m`: the pattern; `e`: the access, as it was remembered. */
+void race_near(struct exec *x, struct mem_memo *m, const struct touch *t, struct race_past *e);
 void race_near_forget(struct race_plane *p, u32 warp); /* something may have ordered its lanes */
 
 /* watch.c: marks the allocations that the launch may change. */
