@@ -79,7 +79,7 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
     else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
     else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
     race_describe_other(x, &w, who, did, other, sizeof other);
-    bool unfenced = !inside && stamp / RACE_TICK < x->block->seen;
+    bool unfenced = x->worker->launch->strict && !inside && stamp / RACE_TICK < x->block->seen;
     core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
                "%s %s, which %s, with no %s", verbs[t->access], where, other,
                inside     ? "barrier between"
