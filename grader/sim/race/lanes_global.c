@@ -14,7 +14,7 @@
  * worker's tick goes on with each block and each barrier of a block, so that notes of the tick at hand are of
  * the same block with no barrier between. Two of different warps race if one is a write, or one an update and
  * one a read. A store that leaves what it finds is not told: many threads may set one flag. Lanes of one
- * store that leave different values in one word race too; other accesses of one warp are not compared.
+ * store that leave different values in one word race too; other accesses of one warp: near.c.
  *
  * Kernels whose blocks may see each other's writes take another way: race/order.c. */
 #include "grader/sim/race/lanes_race.h"

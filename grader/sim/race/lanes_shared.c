@@ -5,8 +5,8 @@
  * interval between barriers of its warp. Two accesses of different threads, one of them a write, race unless a barrier
  * lies between them; lanes of one warp may also be ordered by a warp barrier. Atomics and strong (volatile, relaxed …)
  * accesses do not race with each other. A lane that sees what another thread's atomic or strong store left, other than a
- * lane that runs in step with it, has been handed something over: that counts as a barrier, which may hide a race but
- * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag.
+ * lane that runs in step with it, has been handed something over: for its warp that counts as a barrier, which may hide
+ * a race but makes none of a lock or a flag. Where something orders a part of the threads only: partial.c. Nor is a store told that leaves what it finds: many threads may set one flag.
  *
  * Most intervals only read: then nothing can race, and nobody asks for the stamps. So the reads of an interval are only
  * kept as they come, in the list of past accesses; the interval's first access of another kind has them stamped, in their

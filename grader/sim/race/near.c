@@ -2,7 +2,7 @@
  *
  * Notes of global memory tell warps apart, not lanes: that would double them. What lanes of a warp do to each other mostly
  * happens within a few instructions, so each warp keeps its last accesses to memory that the launch may change, since
- * its lanes were last ordered: RACE_NEAR reads, as many stores and atomics. An access is compared with those that overlap it. Most
+ * its lanes were last ordered: RACE_NEAR reads, as many stores, as many atomics. An access is compared with those that overlap it. Most
  * of these have the same lanes at the same places, or lanes a constant stride apart, and are done with at once; the others are
  * looked at lane by lane, up to RACE_NEAR_LOOKS times in a launch. Where lanes lay is known as long as the instruction's memo has
  * the pattern of then. So this misses what lies further back, and invents nothing. Where a lane sees what others may have left
@@ -13,7 +13,7 @@
 #include <string.h>
 
 static void forget(struct race_near *n) {
-    for (u32 i = 0; i < 2; i++) n->list[i].n = 0, n->list[i].low = UINT64_MAX, n->list[i].high = 0;
+    for (u32 i = 0; i < RACE_DID; i++) n->list[i].n = 0, n->list[i].low = UINT64_MAX, n->list[i].high = 0;
 }
 
 void race_near_forget(struct race_plane *p, u32 warp) {
@@ -32,10 +32,18 @@ static s32 stride_of(const struct mem_memo *m) {
     return stride;
 }
 
-static __attribute__((noinline)) u32 number(struct race_plane *p, struct mem_memo *m) {
+enum { NOT_ASKED = INT32_MIN };
+
+static u32 number(struct race_plane *p, struct mem_memo *m) {
     m->kept = ++p->near_patterns;
-    p->near_strides[m->kept % RACE_NEAR_PATTERNS] = stride_of(m);
+    p->near_strides[m->kept % RACE_NEAR_PATTERNS] = NOT_ASKED;
     return m->kept;
+}
+
+static s32 stride_by_number(struct race_plane *p, u32 pattern, const struct mem_memo *m) {
+    s32 *stride = &p->near_strides[pattern % RACE_NEAR_PATTERNS];
+    if (*stride == NOT_ASKED) *stride = stride_of(m);
+    return *stride;
 }
 
 /* One of the two accesses. */
@@ -49,11 +57,11 @@ struct side {
 
 /* False where the pattern is not known any more. */
 static bool open_side(const struct exec *x, const struct race_past *e, const struct mem_memo *m, struct side *s) {
-    const struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->plane;
     bool one = !(e->mask & (e->mask - 1));
     if (!one && (m->kept != e->pattern || p->near_patterns - e->pattern >= RACE_NEAR_PATTERNS)) return false;
     u64 base = e->low - (u64)(s64)(one ? 0 : m->low), most = (u64)(s64)(one ? 0 : m->high);
-    *s = (struct side){e, one ? NULL : m, base, one ? 0 : p->near_strides[e->pattern % RACE_NEAR_PATTERNS],
+    *s = (struct side){e, one ? NULL : m, base, one ? 0 : stride_by_number(p, e->pattern, m),
                        (u32)(e->high - base - most)};
     return true;
 }
@@ -140,8 +148,7 @@ static __attribute__((noinline)) bool look_at_list(struct exec *x, const struct 
     for (u32 i = list->n, least = i > RACE_NEAR ? i - RACE_NEAR : 0; i-- > least;) {
         const struct race_past *e = &p->past[list->at[i % RACE_NEAR] % RACE_PAST];
         if (p->npast - list->at[i % RACE_NEAR] > RACE_PAST) return false;
-        if (mine->low >= e->high || mine->high <= e->low || (mine->did == PAST_UPDATE && e->did == PAST_UPDATE))
-            continue;
+        if (mine->low >= e->high || mine->high <= e->low) continue;
         if (compare(x, t, &s, e)) return true;
     }
     return false;
@@ -161,9 +168,11 @@ void race_near(struct exec *x, struct mem_memo *m, const struct touch *t, struct
     if (t->access == RACE_OBSERVE) return;
     e->stamp = x->warp->interval;
     e->pattern = m->kept || !(m->mask & (m->mask - 1)) ? m->kept : number(p, m);
-    bool read = e->did == PAST_READ, told = overlaps(&n->list[1], e) && look_at_list(x, t, m, e, &n->list[1]);
-    if (!told && !read && overlaps(&n->list[0], e)) look_at_list(x, t, m, e, &n->list[0]);
-    struct race_near_list *list = &n->list[!read];
+    for (u32 did = 0, told = 0; did < RACE_DID && !told; did++) {
+        bool harmless = did == e->did && did != PAST_WRITE; /* reads, or atomics, beside each other */
+        if (!harmless && overlaps(&n->list[did], e)) told = look_at_list(x, t, m, e, &n->list[did]);
+    }
+    struct race_near_list *list = &n->list[e->did];
     list->at[list->n++ % RACE_NEAR] = p->npast - 1;
     if (e->low < list->low) list->low = e->low;
     if (e->high > list->high) list->high = e->high;

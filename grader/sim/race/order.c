@@ -3,14 +3,14 @@
  * Such kernels use what atomics return, or look at flags: their blocks may be ordered by what they have seen.
  * So there is one line of time, the worker's ticks, and each granule has its last write, last read and last
  * update: which block, which warp, when. An atomic whose result is used, or a strong load, that finds what
- * another block left by an atomic or a store has been handed over all that came before; likewise for another
- * warp of the same block. That is more than the language promises, since what is found may have nothing to do
+ * another block left by an atomic or a store has been handed over all that that block did before; of another
+ * warp of the same block, all that was done so far. That is more than the language promises, since what is found may have nothing to do
  * with the data: it may hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of
  * two accesses without such a step between them, one of them a write, or one an atomic whose result is not
  * used and the other plain, a race is told at once. With the strict memory model a step orders only what came before
  * the block's last fence (__threadfence, or the atomic's own release) when it left what was found; that the finder needs one,
  * too, is not asked for, nor by which of the block's warps the fence was. What is missed: what the last reader's note has
- * displaced, and lanes of one warp but for one instruction. */
+ * displaced. Lanes of one warp: near.c. */
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 

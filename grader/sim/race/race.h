@@ -40,7 +40,7 @@ struct race_past {
     u8 did; /* PAST_… */
 };
 enum { RACE_PAST = 1 << 13 };
-enum { PAST_READ, PAST_WRITE, PAST_UPDATE };
+enum { PAST_READ, PAST_WRITE, PAST_UPDATE, RACE_DID };
 
 struct race_range {
     u64 low, high;
@@ -72,8 +72,8 @@ struct race_near_list {
     u32 at[RACE_NEAR]; /* in past */
 };
 struct race_near {
-    u32 since, whole;              /* the block's tick, the warp's interval from which on these are */
-    struct race_near_list list[2]; /* reads; writes and updates */
+    u32 since, whole;                     /* the block's tick, the warp's interval from which on these are */
+    struct race_near_list list[RACE_DID]; /* by PAST_… */
 };
 
 /* RACE_ROW granules side by side: one note for all, as long as each access is one of all. */
