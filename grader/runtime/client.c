@@ -25,6 +25,14 @@ static uint64_t time_ns;
 static bool output_waits;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
+static _Thread_local int refusal; /* by the device, which has said why */
+
+int wb_refusal(void) {
+    int error = refusal;
+    refusal = 0;
+    return error;
+}
+
 void wb_lock(void) { pthread_mutex_lock(&lock); }
 void wb_unlock(void) { pthread_mutex_unlock(&lock); }
 uint64_t wb_time_ns(void) { return time_ns; }
@@ -76,7 +84,7 @@ static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
     output_waits = h->flags & WB_OUTPUT;
     if (c->reply_size) memset(c->reply, 0, c->reply_size);
     c->out_size = 0;
-    if (h->status) return h->status;
+    if (h->status) return refusal = (int)h->status;
     if (size < sizeof *h + c->reply_size) return gone(c);
     if (c->reply_size) memcpy(c->reply, frame + sizeof *h, c->reply_size);
     c->out_size = size - sizeof *h - c->reply_size;

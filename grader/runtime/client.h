@@ -46,6 +46,8 @@ bool wb_is_done(uint32_t number);
 /* Looks until it has, pausing between looks; false: the server has gone. */
 bool wb_await(uint32_t number, void (*pause)(unsigned round));
 int wb_known_error(void);
+/* The last error with which the device refused something that this thread asked for, since the last call. */
+int wb_refusal(void);
 uint64_t wb_time_ns(void);  /* device time, as of the last reply */
 bool wb_output_waits(void); /* device printf has written something */
 void wb_lock(void);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Thread_local int last_error;
@@ -29,19 +30,62 @@ static void tell_failure(int error, const char *call) {
         wb_ask_tail(failed, &((struct wb_req_failed){.error = error}), NULL, call, strlen(call), NULL, 0);
 }
 
+/* ---- failures that nobody asks for ----
+ *
+ * What the device refuses it says at once; what the runtime refuses would be silent, if the program does not look at what its
+ * calls return. Whether it does one cannot see; that it asks for the last error one can. So the first such failure is
+ * told at the end of a program that never asked and says of itself that all went well. */
+
+static struct {
+    char call[64];
+    int error;
+    unsigned count;
+} unasked;
+
+static void tell_unasked(int status, void *unused) {
+    (void)unused;
+    if (status || !unasked.count) return;
+    fprintf(stderr, "warpbook: %s() failed with %s, and the program never asked cudaGetLastError()", unasked.call,
+            cudaGetErrorName((cudaError_t)unasked.error));
+    if (unasked.count > 1) fprintf(stderr, "; %u more calls failed", unasked.count - 1);
+    fprintf(stderr, "\n");
+}
+
+static void note_unasked(int error, const char *call) {
+    static bool registered;
+    int unused, said = wb_refusal();
+    if (!error || error == said || error == cudaErrorNotReady || error == cudaErrorNotSupported || sticky(error))
+        return;
+    const struct wb_session *s = wb_session(&unused);
+    if (!s || s->grading) return;
+    wb_lock();
+    if (!registered) registered = !on_exit(tell_unasked, NULL);
+    if (!unasked.count++) {
+        snprintf(unasked.call, sizeof unasked.call, "%s", call);
+        unasked.error = error;
+    }
+    wb_unlock();
+}
+
+static int asked(int error) {
+    if (error) unasked.count = 0;
+    return error;
+}
+
 cudaError_t wb_return_from(int error, const char *call) {
     tell_failure(error, call);
+    note_unasked(error, call);
     if (error && error != cudaErrorNotReady && !sticky(last_error)) last_error = error;
     return (cudaError_t)error;
 }
 
 cudaError_t cudaGetLastError(void) {
-    int error = last_error;
+    int error = asked(last_error);
     if (!sticky(error)) last_error = 0;
     return (cudaError_t)error;
 }
 
-cudaError_t cudaPeekAtLastError(void) { return (cudaError_t)last_error; }
+cudaError_t cudaPeekAtLastError(void) { return (cudaError_t)asked(last_error); }
 
 const char *cudaGetErrorName(cudaError_t error) {
     switch ((int)error) {

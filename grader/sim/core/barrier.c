@@ -198,6 +198,13 @@ static bool rounds_differ(struct exec *x, u32 id) {
     return false;
 }
 
+static void tell_hooks(const struct launch *l, struct block *b, u32 id, bool all) {
+    u32 waits = 0;
+    if (all) return l->hooks->block_interval(b, l);
+    for (u32 i = 0; i < b->nwarps; i++) waits |= (u32)warp_is_at(&b->warps[i], id) << i;
+    l->hooks->released(b, id, waits, l);
+}
+
 static void check_one(struct exec *x, u32 id) {
     struct block *block = x->block;
     struct barrier *b = &block->barriers[id];
@@ -210,7 +217,7 @@ static void check_one(struct exec *x, u32 id) {
     if (!complete || (!at && !b->expected)) return;
     const struct launch *l = x->worker->launch;
     if (block->went_round && !b->expected && rounds_differ(x, id)) return;
-    if (l->hooks) l->hooks->block_interval(block, l);
+    if (l->hooks) tell_hooks(l, block, id, at == alive);
     if (!b->expected && block->gone && !block->gone_told) note_gone(x, id);
     if (!b->expected) barrier_forget_rounds(block, l->module->nbarriers);
     struct barrier done = *b;
@@ -276,10 +283,13 @@ static bool comes_with_others(struct exec *x, struct fragment *f, const struct o
 }
 
 /* The lanes of a warp may come to bar.arrive one after another; the warp counts when the last of them has. */
-static void arrive(struct warp *w, struct fragment *f, struct barrier *b, u32 id) {
+static void arrive(struct exec *x, struct fragment *f, struct barrier *b, u32 id) {
+    const struct launch *l = x->worker->launch;
+    struct warp *w = x->warp;
     w->arrived[id] |= f->mask;
     if (w->live & ~w->arrived[id]) return;
     w->arrived[id] = 0;
+    if (l->hooks) l->hooks->arrived(x->block, w, id, l);
     b->arrived++;
 }
 
@@ -298,7 +308,7 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     b->expected = count;
     if (d->red) reduce(x, f, d, b);
     if (d->arrive) {
-        arrive(x->warp, f, b, id);
+        arrive(x, f, b, id);
         f->pc++;
     } else {
         f->state = FRAG_AT_BARRIER;

@@ -78,7 +78,8 @@ struct warp {
     u32 ntainted, taint_end;                     /* slots with undefined bits; bytes of taint that were ever set */
     u64 executed;                                /* warp instructions, for the budget */
     u32 arrived[16];                             /* lanes that came to each barrier by bar.arrive, until all have */
-    u32 interval;                                /* between barriers of the warp, for races */
+    u32 interval;                                /* between barriers of the warp or a part of it, for races */
+    u32 whole;                                   /* …that began with a barrier of the whole warp */
     struct round *rounds;                        /* by number of the barrier: bar_desc.fork */
     bool went_round;                             /* some of them are not zero */
     u32 cluster_arrived, cluster_passed, fenced; /* lanes: core/cluster.c */
@@ -109,12 +110,14 @@ struct block {
     unsigned char *shared_written;  /* a byte a byte */
     u32 *race_write, *race_read;    /* stamps by granule of shared memory: race/lanes_shared.c */
     u32 interval;                   /* between barriers of the block, from 1 */
+    u32 together;                   /* …that began with a barrier of all threads */
     u32 stamped_in;                 /* the interval in which stamps were last needed: reads before that may wait */
     u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
     u32 fenced, seen;               /* with the strict memory model: the last fence; what `acquired` would be without */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
     struct async *async;            /* copies under way: race/async.h; NULL = none yet */
+    struct race_partial *partial;   /* what orders some of the threads: race/partial.h; NULL = nothing yet */
     struct left *left;              /* by number of the barrier, since the last barrier */
     bool went_round;                /* a warp, or one that left */
     u32 gone, gone_thread, gone_op; /* threads that left; the first of them, and where */
@@ -205,7 +208,11 @@ struct race_plane; /* race/race.h */
 struct race_hooks {
     void (*block_interval)(struct block *b,
                            const struct launch *l); /* a barrier of the block passed, or a block starts */
-    void (*warp_interval)(struct block *b, struct warp *w, const struct launch *l); /* a barrier of the warp passed */
+    /* Lanes of a warp met: with `fence`, what they did before is ordered (__syncwarp), else they just met. */
+    void (*warp_interval)(struct block *b, struct warp *w, u32 lanes, bool fence, const struct launch *l);
+    /* A warp came to a barrier by bar.arrive; one that not all threads wait for is complete, and releases those warps. */
+    void (*arrived)(struct block *b, const struct warp *w, u32 barrier, const struct launch *l);
+    void (*released)(struct block *b, u32 barrier, u32 warps, const struct launch *l);
     void (*early)(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset, u32 bytes,
                   const char *verb); /* async.h */
     void (*block_start)(struct block *b);

@@ -168,7 +168,7 @@ static void taint_strangers(struct exec *x, const struct op *o, struct exchange 
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
     const struct rendezvous_desc *d = desc_of(x, o);
     const struct launch *l = x->worker->launch;
-    if (l->hooks) l->hooks->warp_interval(x->block, x->warp, l);
+    if (l->hooks) l->hooks->warp_interval(x->block, x->warp, lanes, d->kind == RENDEZVOUS_SYNC, l);
     switch ((enum rendezvous_kind)d->kind) {
     case RENDEZVOUS_SHFL: shuffle(e, d->mode, lanes); break;
     case RENDEZVOUS_VOTE: vote(e, d->mode, lanes); break;

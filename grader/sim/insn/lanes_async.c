@@ -5,12 +5,13 @@
 #include "grader/sim/core/taint.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/async.h"
+#include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
 
 static const struct mem_desc barrier_access = {
-    .verb = MEM_ATOM, .space = SPACE_SHARED, .width = 8, .count = 1, .reg_bytes = 8, .type = PTX_B64};
+    .verb = MEM_RED, .space = SPACE_SHARED, .width = 8, .count = 1, .reg_bytes = 8, .type = PTX_B64};
 static const struct mem_desc byte_access = {
     .verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 1, .count = 1, .reg_bytes = 2, .type = PTX_B8};
 
@@ -83,11 +84,15 @@ static u64 pack(struct mbarrier b) {
            b.pending;
 }
 
+static u32 offset_of(const struct block *b, const void *place) {
+    return (u32)((const unsigned char *)place - b->shared);
+}
+
 /* What came before the end of a phase is ordered before what waits for it: no race between the two. */
-static struct mbarrier next_phase(struct exec *x, struct mbarrier b) {
+static struct mbarrier next_phase(struct exec *x, struct mbarrier b, const u64 *place) {
     if (b.pending || b.bytes) return b;
     if (x->cluster) cluster_order(x);
-    else race_next_interval(x->block, x->worker->launch);
+    else if (x->races_global) race_mbarrier_ends(x, offset_of(x->block, place));
     b.phase ^= 1;
     b.pending = b.count;
     return b;
@@ -103,10 +108,6 @@ static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane
     if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes) memset(x->shared_written + offset, 1, 8);
     if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
     return (u64 *)(x->shared + offset);
-}
-
-static u32 offset_of(const struct block *b, const void *place) {
-    return (u32)((const unsigned char *)place - b->shared);
 }
 
 /* Copies arrive at mbarriers of the block that they write to, whose threads wait there: at another's they are not followed. */
@@ -142,7 +143,7 @@ static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier
     }
 }
 
-static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
+static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool first) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
     u64 *place = barrier_at(x, o, o->src[0], lane, verb == MBAR_INIT);
     u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)operand_at(x, o->src[1]))[lane];
@@ -152,6 +153,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
         if (n == 0 || n >> MBAR_PENDING_BITS)
             return misuse(x, o, lane, "initialises an mbarrier with a count that is not 1 to 1048575");
         *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
+        if (x->races_global && is_own(x, place)) race_mbarrier_init(x, o, lane, offset_of(x->block, place));
         return;
     }
     if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
@@ -162,13 +164,15 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane) {
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
         if (x->sanitize && phase != b.phase && is_own(x, place))
             race_async_waited(x, o, lane, offset_of(x->block, place), (u8)phase);
+        if (x->races_global && !x->cluster && phase != b.phase) race_mbarrier_seen(x, offset_of(x->block, place));
         return;
     }
     u64 before = *place;
     if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) && is_own(x, place))
         race_async_arrive(x, lane, offset_of(x->block, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
-    *place = pack(next_phase(x, b));
+    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, offset_of(x->block, place), first);
+    *place = pack(next_phase(x, b, place));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
 }
 
@@ -196,7 +200,7 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     u64 ea[32];
     memcpy(ea, operand_at(x, o->src[0]), sizeof ea); /* what an arrival gives back may take its place */
     ACTIVE(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
-    ACTIVE(mask) barrier_lane(x, o, l);
+    ACTIVE(mask) barrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
     u32 own = count_barrier(x, o, ea, mask);
     bool ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
     x->stats[d->stat + (ended ? MBAR_STAT_ENDED : 0)][STAT_REQUESTS] += ended;
@@ -337,7 +341,8 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     struct mbarrier b = unpack(*place);
     if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
     b.bytes -= n;
-    *place = pack(next_phase(x, b));
+    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, offset_of(x->block, place), true);
+    *place = pack(next_phase(x, b, place));
 }
 
 void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) bulk_lane(x, o, l); }

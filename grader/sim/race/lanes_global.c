@@ -14,7 +14,7 @@
  * worker's tick goes on with each block and each barrier of a block, so that notes of the tick at hand are of
  * the same block with no barrier between. Two of different warps race if one is a write, or one an update and
  * one a read. A store that leaves what it finds is not told: many threads may set one flag. Lanes of one
- * store that leave different values in one word race too; other accesses of one warp are not compared.
+ * store that leave different values in one word race too; other accesses of one warp: near.c.
  *
  * Kernels whose blocks may see each other's writes take another way: race/order.c. */
 #include "grader/sim/race/lanes_race.h"
@@ -273,19 +273,32 @@ static void touch_each(struct exec *x, const struct mem_memo *m, const struct to
     }
 }
 
+/* Where something ordered a part of the block since its last barrier: notes since then, but for those of the tick at hand. */
+static void touch_partly(struct exec *x, const struct mem_memo *m, const struct touch *t) {
+    for (u32 i = 0; i < m->nruns; i++) {
+        struct granules run = run_of(m, i, t->base, x->worker->launch->global_shift);
+        open_rows(x->worker->plane, run);
+        for (u32 k = 0; k < run.n; k++) race_partly(x, t, run.first + k);
+    }
+}
+
 static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const struct touch *t) {
     struct race_plane *p = x->worker->plane;
     u64 low = t->base + (u64)(s64)m->low, high = t->base + (u64)(s64)m->high + t->span;
     widen(&p->range, low, high);
     widen(&p->touched[stat], low, high);
     struct granules all = run_of(m, 0, t->base, x->worker->launch->global_shift);
-    if (m->nruns > 1 || !whole_rows(all) || !touch_rows(x, m, t, all)) touch_each(x, m, t);
+    bool partly = p->tick != x->block->tick;
+    if (partly) touch_partly(x, m, t);
+    if (partly || m->nruns > 1 || !whole_rows(all) || !touch_rows(x, m, t, all)) touch_each(x, m, t);
 }
 
 void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base, u32 span,
                         enum race_access access) {
     struct touch t = {o, base - SIM_BASE, m->relative, m->mask, span, access, m->twins};
-    race_remember(x, o, stat, false, t.base + (u64)(s64)m->low, t.base + (u64)(s64)m->high + span, m->mask, access);
+    struct race_past *e =
+        race_remember(x, o, stat, false, t.base + (u64)(s64)m->low, t.base + (u64)(s64)m->high + span, m->mask, access);
+    race_near(x, m, &t, e);
     if (x->races_in_turn) return race_ordered(x, &t);
     if (!m->nruns) ISAFN(pattern_runs)(m, span);
     touch(x, stat, m, &t);

@@ -5,13 +5,14 @@
  * interval between barriers of its warp. Two accesses of different threads, one of them a write, race unless a barrier
  * lies between them; lanes of one warp may also be ordered by a warp barrier. Atomics and strong (volatile, relaxed …)
  * accesses do not race with each other. A lane that sees what another thread's atomic or strong store left, other than a
- * lane that runs in step with it, has been handed something over: that counts as a barrier, which may hide a race but
- * makes none of a lock or a flag. Nor is a store told that leaves what it finds: many threads may set one flag.
+ * lane that runs in step with it, has been handed something over: for its warp that counts as a barrier, which may hide
+ * a race but makes none of a lock or a flag. Where something orders a part of the threads only: partial.c. Nor is a store told that leaves what it finds: many threads may set one flag.
  *
  * Most intervals only read: then nothing can race, and nobody asks for the stamps. So the reads of an interval are only
  * kept as they come, in the list of past accesses; the interval's first access of another kind has them stamped, in their
  * order. */
 #include "grader/sim/race/lanes_race.h"
+#include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/place.h"
 
@@ -42,30 +43,47 @@ static inline u32 by_atomics(u32 stamp, u32 mine) {
     return some & (~is_kind(stamp, RACE_WRITE_ATOMIC) | same_warp(stamp ^ mine));
 }
 
-/* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. */
-static inline u32 unordered(u32 theirs, u32 mine) {
+/* What a warp may rely on, where something has ordered a part of the block's threads since the last barrier of all (partial.c):
+ * from which interval on, by warp, stamps count, and from which interval of its own warp. Without rows: those of the interval
+ * at hand, of the warp's interval at hand. */
+struct view {
+    const u32 *row;
+    u32 step;
+};
+static const struct view whole_view;
+
+static inline u32 is_recent(u32 theirs, u32 mine, struct view v) {
+    return v.row ? TRUTH(theirs >> STAMP_INTERVAL >= v.row[theirs >> STAMP_WARP & 31]) : same_interval(theirs ^ mine);
+}
+static inline u32 in_recent_step(u32 theirs, u32 mine, struct view v) {
+    return v.row ? TRUTH((theirs & FIELD(0, STAMP_LANE)) >= v.step) : same_step(theirs ^ mine);
+}
+
+/* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between them: all ones or 0. Of
+ * lanes of one warp, some of which met, it says so too often: clash() looks closer. */
+static inline u32 unordered(u32 theirs, u32 mine, struct view v) {
     u32 diff = theirs ^ mine;
     u32 one = is_kind(theirs, RACE_ONE) | is_kind(theirs, RACE_ATOMIC_ONE) | is_kind(theirs, RACE_WRITE_ATOMIC);
     u32 many_warps = is_kind(theirs, RACE_WARPS) | is_kind(theirs, RACE_ATOMIC_WARPS);
-    u32 warp_ordered = same_warp(diff) & ~many_warps & ~same_step(diff);
-    return same_interval(diff) & ~(one & same_thread(diff)) & ~warp_ordered;
+    u32 warp_ordered = same_warp(diff) & ~many_warps & ~in_recent_step(theirs, mine, v);
+    return is_recent(theirs, mine, v) & ~(one & same_thread(diff)) & ~warp_ordered;
 }
 
 /* What the reads of a granule are after one more: by one thread, by lanes of one warp, by several warps. What lanes of the
  * same warp did before its last barrier no longer matters: that is ordered for this warp, and for others this access says
  * as much. */
-static inline u32 join_read(u32 old, u32 mine) {
+static inline u32 join_read(u32 old, u32 mine, struct view v) {
     u32 diff = old ^ mine;
     u32 warps = is_kind(old, RACE_WARPS) | ~same_warp(diff);
     u32 lanes = ~(same_thread(diff) & is_kind(old, RACE_ONE)) & ~warps & same_step(diff);
-    return mine | (same_interval(diff) & ((warps & KIND(RACE_WARPS)) | (lanes & KIND(RACE_LANES))));
+    return mine | (is_recent(old, mine, v) & ((warps & KIND(RACE_WARPS)) | (lanes & KIND(RACE_LANES))));
 }
 
 /* The same for atomics, where no other note is of one. What a plain store left in this interval stays known, even if the same
  * thread updates it: another warp's atomic may come before the store. */
-static inline u32 join_atomic(u32 old, u32 mine) {
-    u32 diff = old ^ mine, known = same_interval(diff) & by_atomics(old, mine);
-    u32 plain = same_interval(diff) & same_warp(diff) & (~known | is_kind(old, RACE_WRITE_ATOMIC));
+static inline u32 join_atomic(u32 old, u32 mine, struct view v) {
+    u32 diff = old ^ mine, recent = is_recent(old, mine, v), known = recent & by_atomics(old, mine);
+    u32 plain = recent & same_warp(diff) & (~known | is_kind(old, RACE_WRITE_ATOMIC));
     u32 warps = is_kind(old, RACE_ATOMIC_WARPS) | ~same_warp(diff);
     u32 lanes = ~(same_thread(diff) & is_kind(old, RACE_ATOMIC_ONE)) & ~warps & same_step(diff);
     u32 more = (warps & (RACE_ATOMIC_WARPS - RACE_ATOMIC_ONE)) | (lanes & (RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
@@ -104,37 +122,50 @@ static bool in_step(const struct exec *x, u32 stamp) {
     return thread / 32 == x->warp->index && (x->active >> thread % 32 & 1);
 }
 
+/* Of a stamp that is not ordered as a whole warp's: whether its lane is. Of several lanes one does not know. */
+static bool lane_is_ordered(const struct exec *x, u32 lane, u32 theirs, u32 mine) {
+    u32 kind = stamp_kind(theirs),
+        at = (x->warp->interval & ~(RACE_WARP_INTERVALS - 1u)) | (theirs & FIELD(0, STAMP_LANE));
+    if (!same_warp(theirs ^ mine) || kind == RACE_WARPS || kind == RACE_ATOMIC_WARPS) return false;
+    if (kind == RACE_LANES || kind == RACE_ATOMIC_LANES) return !same_step(theirs ^ mine);
+    return race_lane_ordered(x->block, x->warp, lane, race_stamp_thread(theirs) % 32, at);
+}
+
+static bool clash(const struct exec *x, u32 lane, u32 theirs, u32 mine, struct view v) {
+    return unordered(theirs, mine, v) && !(v.row && lane_is_ordered(x, lane, theirs, mine));
+}
+
 /* One granule of one lane. */
-static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
+static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule, struct view v) {
     u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule, mine = race_shared_stamp(x, lane);
     bool read = t->access == RACE_READ || t->access == RACE_OBSERVE || t->access == RACE_PEEK,
          strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
-    bool after_write = unordered(*w, mine) && !(strong && by_atomics(*w, mine)),
-         after_read = !read && unordered(*r, mine);
+    bool after_write = clash(x, lane, *w, mine, v) && !(strong && by_atomics(*w, mine)),
+         after_read = !read && clash(x, lane, *r, mine, v);
     if ((after_write || after_read) && t->access == RACE_WRITE &&
         race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
         return;
     if (after_write && t->access == RACE_PEEK && by_atomics(*w, mine)) return race_note_peek(x, t, lane);
     if (after_write || after_read) report_shared(x, t, lane, granule, after_write ? *w : *r, after_write);
-    if (t->access == RACE_READ || (t->access == RACE_PEEK && !by_atomics(*w, mine))) *r = join_read(*r, mine);
-    else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine);
+    if (t->access == RACE_READ || (t->access == RACE_PEEK && !by_atomics(*w, mine))) *r = join_read(*r, mine, v);
+    else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine, v);
     else if (t->access == RACE_WRITE) *w = mine;
 }
 
 /* Bytes [at, at + bytes) of each lane's access. */
-static void shared_slow(struct exec *x, const struct touch *t, u32 byte, u32 bytes) {
+static void shared_slow(struct exec *x, const struct touch *t, u32 byte, u32 bytes, struct view v) {
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask)
     for (u64 from = t->base + byte + (u64)(s64)t->rel[l], g = from >> shift; g <= (from + bytes - 1) >> shift; g++)
-        shared_one(x, t, l, g);
+        shared_one(x, t, l, g, v);
 }
 
 /* Whether a lane sees what another thread left for it. `always`: even one in step, which an atomic does. */
-static bool handed_over(const struct exec *x, const struct touch *t, bool always) {
+static bool handed_over(const struct exec *x, const struct touch *t, bool always, struct view v) {
     u32 shift = x->worker->launch->shared_shift;
     ACTIVE(t->mask) {
         u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
-        if (by_atomics(w, race_shared_stamp(x, l)) && unordered(w, race_shared_stamp(x, l)) &&
+        if (by_atomics(w, race_shared_stamp(x, l)) && clash(x, l, w, race_shared_stamp(x, l), v) &&
             (always || !in_step(x, w)))
             return true;
     }
@@ -142,15 +173,16 @@ static bool handed_over(const struct exec *x, const struct touch *t, bool always
 }
 
 /* A word of each lane, all lanes at once; false where something has to be looked at lane by lane. `stamp0`: of lane 0. */
-static bool shared_reads(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask) {
+static inline __attribute__((always_inline)) bool reads_in(const u32 *w, u32 *r, u32 stamp0,
+                                                           const struct race_pattern *p, u32 mask, struct view v) {
     u32 written[32], old[32], fresh[32], bad = 0, twins = p->twins;
     const s32 *rel = p->relative;
     LANES written[l] = w[rel[l] >> 2];
     LANES old[l] = r[rel[l] >> 2];
     LANES {
-        u32 mine = stamp0 + ((u32)l << STAMP_LANE), joined = join_read(old[l], mine);
+        u32 mine = stamp0 + ((u32)l << STAMP_LANE), joined = join_read(old[l], mine, v);
         u32 twin = is_kind(joined, RACE_ONE) & TRUTH(twins >> l & 1);
-        bad |= unordered(written[l], mine) & TRUTH(mask >> l & 1);
+        bad |= unordered(written[l], mine, v) & TRUTH(mask >> l & 1);
         fresh[l] = joined | (twin & KIND(RACE_LANES));
     }
     if (bad) return false;
@@ -158,7 +190,12 @@ static bool shared_reads(const u32 *w, u32 *r, u32 stamp0, const struct race_pat
     return true;
 }
 
-static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span) {
+static bool shared_reads(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask, struct view v) {
+    return v.row ? reads_in(w, r, stamp0, p, mask, v) : reads_in(w, r, stamp0, p, mask, whole_view);
+}
+
+static inline __attribute__((always_inline)) bool writes_in(struct exec *x, const struct mem_memo *m, u64 base,
+                                                            const s32 *rel, u32 mask, u32 span, struct view v) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], bad = 0;
     if (m->twins) return false; /* lanes of this very instruction write one word */
@@ -172,7 +209,7 @@ static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, co
     }
     LANES {
         u32 mine = stamp0 + ((u32)l << STAMP_LANE);
-        bad |= (unordered(written[l], mine) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
+        bad |= (unordered(written[l], mine, v) | unordered(read[l], mine, v)) & TRUTH(mask >> l & 1);
     }
     if (bad) return false;
     if (row) LANES w[l] = stamp0 + ((u32)l << STAMP_LANE);
@@ -180,15 +217,21 @@ static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, co
     return true;
 }
 
-static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask, u32 span,
+                          struct view v) {
+    return v.row ? writes_in(x, m, base, rel, mask, span, v) : writes_in(x, m, base, rel, mask, span, whole_view);
+}
+
+static inline __attribute__((always_inline)) bool updates_in(struct exec *x, const struct mem_memo *m, u64 base,
+                                                             const s32 *rel, u32 mask, struct view v) {
     u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4, stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], fresh[32], bad = 0, twins = m->twins;
     LANES written[l] = w[rel[l] >> 2];
     LANES read[l] = r[rel[l] >> 2];
     LANES {
         u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l], mine);
-        bad |= ((unordered(written[l], mine) & ~atomic) | unordered(read[l], mine)) & TRUTH(mask >> l & 1);
-        u32 joined = join_atomic(written[l], mine), alone = is_kind(joined, RACE_ATOMIC_ONE);
+        bad |= ((unordered(written[l], mine, v) & ~atomic) | unordered(read[l], mine, v)) & TRUTH(mask >> l & 1);
+        u32 joined = join_atomic(written[l], mine, v), alone = is_kind(joined, RACE_ATOMIC_ONE);
         fresh[l] = joined + (alone & TRUTH(twins >> l & 1) & KIND(RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
     }
     if (bad) return false;
@@ -196,18 +239,24 @@ static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, c
     return true;
 }
 
+static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel, u32 mask,
+                           struct view v) {
+    return v.row ? updates_in(x, m, base, rel, mask, v) : updates_in(x, m, base, rel, mask, whole_view);
+}
+
 /* Lanes that read one word: one stamp for all. */
-static bool shared_broadcast(const u32 *w, u32 *r, u32 stamp0, u32 mask) {
+static bool shared_broadcast(const u32 *w, u32 *r, u32 stamp0, u32 mask, struct view v) {
     u32 mine = stamp0 + ((u32)__builtin_ctz(mask) << STAMP_LANE);
-    if (same_interval(*w ^ mine)) return false;
-    bool others = same_interval(*r ^ mine) && (stamp_kind(*r) == RACE_WARPS || !same_warp(*r ^ mine));
-    u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : stamp_kind(join_read(*r, mine));
+    if (is_recent(*w, mine, v)) return false;
+    bool others = is_recent(*r, mine, v) && (stamp_kind(*r) == RACE_WARPS || !same_warp(*r ^ mine));
+    u32 kind = others ? RACE_WARPS : mask & (mask - 1) ? RACE_LANES : stamp_kind(join_read(*r, mine, v));
     *r = mine | KIND(kind);
     return true;
 }
 
 static bool reads_words(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask) {
-    return p->shape == SHAPE_UNIFORM ? shared_broadcast(w, r, stamp0, mask) : shared_reads(w, r, stamp0, p, mask);
+    return p->shape == SHAPE_UNIFORM ? shared_broadcast(w, r, stamp0, mask, whole_view)
+                                     : shared_reads(w, r, stamp0, p, mask, whole_view);
 }
 
 /* ---- reads that are stamped later, or never ---- */
@@ -238,7 +287,7 @@ static void stamp_read(const struct race_waiting *b, const struct race_past *e, 
 static void stamp_reads(struct race_plane *p) {
     for (u32 i = p->waiting.first; p->waiting.read && i != p->npast; i++) {
         const struct race_past *e = &p->past[i % RACE_PAST];
-        if (e->stamp) stamp_read(&p->waiting, e, &p->patterns[e->pattern % RACE_PATTERNS]);
+        if (e->shared && e->stamp) stamp_read(&p->waiting, e, &p->patterns[e->pattern % RACE_PATTERNS]);
     }
     p->waiting.read = NULL;
 }
@@ -269,14 +318,23 @@ static void need_stamps(struct exec *x) {
 }
 
 /* A word of each lane, of an access that has a pattern; false where it has to be looked at lane by lane. */
-static bool words_done(struct exec *x, const struct mem_memo *m, const struct touch *t, u64 at) {
-    if (t->access == RACE_UPDATE) return shared_updates(x, m, at, t->rel, t->mask);
-    if (t->access == RACE_WRITE) return shared_writes(x, m, at, t->rel, t->mask, t->span);
+static bool words_done(struct exec *x, const struct mem_memo *m, const struct touch *t, u64 at, struct view v) {
+    if (t->access == RACE_UPDATE) return shared_updates(x, m, at, t->rel, t->mask, v);
+    if (t->access == RACE_WRITE) return shared_writes(x, m, at, t->rel, t->mask, t->span, v);
     const u32 *w = x->block->race_write + at / 4;
     u32 *r = x->block->race_read + at / 4, stamp0 = race_shared_stamp(x, 0);
-    if (m->shape == SHAPE_UNIFORM) return shared_broadcast(w, r, stamp0, t->mask);
+    if (m->shape == SHAPE_UNIFORM) return shared_broadcast(w, r, stamp0, t->mask, v);
     struct race_pattern pattern = pattern_of(m);
-    return shared_reads(w, r, stamp0, &pattern, t->mask);
+    return shared_reads(w, r, stamp0, &pattern, t->mask, v);
+}
+
+static struct view view_of(const struct exec *x, u32 row[32]) {
+    const struct block *b = x->block;
+    const struct warp *w = x->warp;
+    if (b->interval == b->together && w->interval == w->whole) return whole_view;
+    for (u32 i = 0; i < 32; i++) row[i] = race_seen_interval(b, w->index, i);
+    bool now = w->whole / RACE_WARP_INTERVALS == w->interval / RACE_WARP_INTERVALS;
+    return (struct view){row, now ? w->whole % RACE_WARP_INTERVALS : 0};
 }
 
 static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m,
@@ -290,10 +348,15 @@ static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, 
         ACTIVE(t->mask) race_cluster(x, x->block, o, l, t->base + (u64)(s64)t->rel[l], t->span, t->access);
     need_stamps(x);
     if (exchange) u.access = RACE_UPDATE;
-    if (sees && handed_over(x, &u, exchange)) race_next_interval(x->block, x->worker->launch);
-    if (!words) shared_slow(x, &u, 0, t->span);
+    u32 row[32];
+    struct view v = view_of(x, row);
+    if (sees && handed_over(x, &u, exchange, v)) {
+        race_acquire(x->block, x->warp, x->worker->launch);
+        v = view_of(x, row);
+    }
+    if (!words) shared_slow(x, &u, 0, t->span, v);
     for (u32 byte = 0; words && byte < t->span; byte += 4)
-        if (!words_done(x, m, &u, t->base + byte)) shared_slow(x, &u, byte, 4);
+        if (!words_done(x, m, &u, t->base + byte, v)) shared_slow(x, &u, byte, 4, v);
 }
 
 void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base, const s32 *rel, u32 mask,
@@ -302,7 +365,7 @@ void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, 
     u32 stat = d->stat + (d->space == SPACE_GENERIC);
     bool words =
         m && span % 4 == 0 && x->worker->launch->shared_shift == 2 && access != RACE_OBSERVE && access != RACE_PEEK;
-    if (words && access == RACE_READ && x->block->stamped_in != x->block->interval && !x->block->far_write)
+    if (words && access == RACE_READ && x->block->stamped_in < x->block->together && !x->block->far_write)
         return wait_with_read(x, o, stat, m, base, span);
     struct touch t = {o, base, rel, mask, span, access, 0};
     stamp(x, o, stat, m, &t, words);

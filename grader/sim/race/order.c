@@ -3,14 +3,15 @@
  * Such kernels use what atomics return, or look at flags: their blocks may be ordered by what they have seen.
  * So there is one line of time, the worker's ticks, and each granule has its last write, last read and last
  * update: which block, which warp, when. An atomic whose result is used, or a strong load, that finds what
- * another block left by an atomic or a store has been handed over all that came before; likewise for another
- * warp of the same block. That is more than the language promises, since what is found may have nothing to do
+ * another block left by an atomic or a store has been handed over all that that block did before; of another
+ * warp of the same block, all that was done so far. That is more than the language promises, since what is found may have nothing to do
  * with the data: it may hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of
  * two accesses without such a step between them, one of them a write, or one an atomic whose result is not
  * used and the other plain, a race is told at once. With the strict memory model a step orders only what came before
  * the block's last fence (__threadfence, or the atomic's own release) when it left what was found; that the finder needs one,
  * too, is not asked for, nor by which of the block's warps the fence was. What is missed: what the last reader's note has
- * displaced, and lanes of one warp but for one instruction. */
+ * displaced. Lanes of one warp: near.c. */
+#include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
@@ -21,16 +22,18 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     const struct block *b = x->block;
     if (!block) return false;
     if (block != race_block(b)) return stamp / RACE_TICK >= b->acquired;
-    return stamp / RACE_TICK >= b->tick && ((stamp & RACE_MANY_WARPS) || stamp % RACE_MANY_WARPS != x->warp->index);
+    u32 warp = stamp % RACE_MANY_WARPS;
+    return ((stamp & RACE_MANY_WARPS) || warp != x->warp->index) &&
+           stamp / RACE_TICK >= race_seen_tick(b, x->warp->index, warp);
 }
 
 static void be_handed(struct exec *x, u64 granule) {
     struct block *b = x->block;
     const struct race_plane *p = x->worker->plane;
-    u32 now = race_next_tick(b);
-    if (!x->worker->launch->strict) b->acquired = b->tick = now;
-    else if (p->released[granule] > b->acquired) b->acquired = p->released[granule];
-    b->seen = now;
+    bool strict = x->worker->launch->strict;
+    if (p->released[granule] > b->acquired) b->acquired = p->released[granule];
+    if (!strict) race_acquire(b, x->warp, x->worker->launch);
+    b->seen = race_next_tick(b);
 }
 
 /* A lane looks at what another thread may have left for it. From another block: all that came before is ordered, in
@@ -40,7 +43,7 @@ static void observe(struct exec *x, u64 granule) {
     struct block *b = x->block;
     u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
     bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
-    if ((wrote && w == me) || (updated && u == me)) race_next_interval(b, x->worker->launch);
+    if ((wrote && w == me) || (updated && u == me)) race_acquire(b, x->warp, x->worker->launch);
     if ((wrote && w != me) || (updated && u != me)) be_handed(x, granule);
 }
 
@@ -48,11 +51,13 @@ void race_ordered_fence(struct exec *x) {
     if (x->worker->launch->strict) x->block->fenced = race_next_tick(x->block);
 }
 
-/* What the block leaves there hands over what came before its last fence. */
-static void leave(struct exec *x, const struct mem_desc *d, u64 granule) {
-    if (!x->worker->launch->strict) return;
-    if (d->releases && !d->near) race_ordered_fence(x);
-    x->worker->plane->released[granule] = x->block->fenced;
+/* Whoever finds what the block left there is handed what came before, or, strictly, before its last fence. */
+static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool strong) {
+    struct block *b = x->block;
+    if (x->worker->launch->strict) {
+        if (d->releases && !d->near) race_ordered_fence(x);
+        x->worker->plane->released[granule] = b->fenced;
+    } else x->worker->plane->released[granule] = strong ? race_next_tick(b) : b->plane->tick + 1;
 }
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
@@ -74,7 +79,7 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
     else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
     else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
     race_describe_other(x, &w, who, did, other, sizeof other);
-    bool unfenced = !inside && stamp / RACE_TICK < x->block->seen;
+    bool unfenced = x->worker->launch->strict && !inside && stamp / RACE_TICK < x->block->seen;
     core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
                "%s %s, which %s, with no %s", verbs[t->access], where, other,
                inside     ? "barrier between"
@@ -106,9 +111,9 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
     if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
         !compare(x, t, lane, granule, p->update, p->updated, "updated"))
         compare(x, t, lane, granule, p->read, p->was_read, "read");
-    leave(x, &x->mems[t->o->aux], granule);
     p->write[granule] = race_block(x->block);
     p->wrote[granule] = race_stamp(x->block, x->warp);
+    leave(x, &x->mems[t->o->aux], granule, false);
 }
 
 static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
@@ -129,8 +134,8 @@ static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     case RACE_UPDATE:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->read, p->was_read, "read");
-        leave(x, &x->mems[t->o->aux], granule);
         note(x, granule, p->update, p->updated);
+        leave(x, &x->mems[t->o->aux], granule, true);
         break;
     case RACE_EXCHANGE: break; /* race_ordered_exchange */
     }
@@ -161,11 +166,12 @@ void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address
     struct race_plane *p = x->worker->plane;
     u64 first = address - SIM_BASE;
     u32 shift = x->worker->launch->global_shift;
+    race_near_forget(p, x->warp->index);
     widen(p, first, d->width);
     for (u64 g = first >> shift; g <= (first + d->width - 1) >> shift; g++) {
         race_need_row(p, g);
         observe(x, g);
-        if (changed) leave(x, d, g);
         if (changed) note(x, g, p->update, p->updated);
+        if (changed) leave(x, d, g, true);
     }
 }

@@ -37,13 +37,13 @@ static void unmap_planes(struct race_plane *p) {
     for (u32 i = 0; i < BY_TICK; i++)
         if (*by_tick[i]) munmap(*by_tick[i], p->reach * sizeof(u32));
     if (p->rows) munmap(p->rows, p->reach * ROW_BYTES);
-    *p = (struct race_plane){.past = p->past, .patterns = p->patterns};
+    *p = (struct race_plane){.past = p->past, .patterns = p->patterns, .near = p->near};
 }
 
 static bool map_planes(struct race_plane *p, u64 reach) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     bool ok = true;
-    *p = (struct race_plane){.reach = reach, .past = p->past, .patterns = p->patterns};
+    *p = (struct race_plane){.reach = reach, .past = p->past, .patterns = p->patterns, .near = p->near};
     list(p, by_block, by_tick);
     for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(p, sizeof(u16))) != NULL;
     for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(p, sizeof(u32))) != NULL;
@@ -57,6 +57,7 @@ void race_free(struct sim *s) {
         unmap_planes(&s->planes[i]);
         free(s->planes[i].past);
         free(s->planes[i].patterns);
+        free(s->planes[i].near);
     }
     free(s->planes);
 }
@@ -70,6 +71,7 @@ static bool grow(struct sim *s, unsigned workers) {
     for (unsigned i = 0; i < workers; i++) {
         if (!s->planes[i].past) s->planes[i].past = race_past_new();
         if (!s->planes[i].patterns) s->planes[i].patterns = xcalloc(RACE_PATTERNS, sizeof *s->planes[i].patterns);
+        if (!s->planes[i].near) s->planes[i].near = xcalloc(32, sizeof *s->planes[i].near);
         if (s->planes[i].reach >= reach) continue;
         unmap_planes(&s->planes[i]);
         if (!map_planes(&s->planes[i], reach)) return false;
@@ -85,7 +87,8 @@ bool race_open(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
         l->workers[i].launch_tick = p->tick;
-        p->raced = p->npast = p->npatterns = 0;
+        p->raced = p->npast = p->npatterns = p->near_patterns = p->near_looks = 0;
+        for (u32 w = 0; w < 32; w++) race_near_forget(p, w);
         p->epoch += ROW_STATES;
         p->reads = false;
         p->waiting.read = NULL;

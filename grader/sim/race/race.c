@@ -3,6 +3,7 @@
  * Each worker's notes say exactly what its own blocks did (lanes_global.c); they are joined where
  * both touched a range. The report names the lowest address, and the instructions that touched it, so that it
  * does not depend on the schedule. */
+#include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/place.h"
 
@@ -307,6 +308,13 @@ void race_describe_many(const struct exec *x, const struct race_wanted *w, const
     snprintf(out, size, "%s %s%s", who, did, at);
 }
 
+void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *did, char *out, size_t size) {
+    char who[64], at[96];
+    place_thread(x->worker->launch, thread, who, sizeof who);
+    line_of(x, op, at, sizeof at);
+    snprintf(out, size, "thread %s %s%s", who, did, at);
+}
+
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size) {
     memory_describe_element(x->memory, address, x->mems[t->o->aux].width, out, size);
 }
@@ -353,6 +361,41 @@ static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 gr
         report_warps(x, t, lane, granule, verb, p->updated[granule], "updated");
     else if (!reads && clashes(p->was_read[granule], mine))
         report_warps(x, t, lane, granule, verb, p->was_read[granule], "read");
+}
+
+/* A lane that accesses the granule. */
+static u32 lane_at(const struct exec *x, const struct touch *t, u64 granule) {
+    u32 shift = x->worker->launch->global_shift;
+    for (u32 m = t->mask; m; m &= m - 1) {
+        u64 first = t->base + (u64)(s64)t->rel[__builtin_ctz(m)];
+        if (first >> shift <= granule && granule <= (first + t->span - 1) >> shift) return (u32)__builtin_ctz(m);
+    }
+    return (u32)__builtin_ctz(t->mask);
+}
+
+/* The note is of an earlier tick, by another warp of the block, which this one has not been ordered after. */
+static bool clashes_partly(const struct exec *x, u16 block, u32 note) {
+    const struct block *b = x->block;
+    u32 warp = note % RACE_MANY_WARPS, tick = note / RACE_TICK;
+    if (block != race_block(b) || tick < b->tick || tick == b->plane->tick) return false;
+    return (warp != x->warp->index || (note & RACE_MANY_WARPS)) && tick >= race_seen_tick(b, x->warp->index, warp);
+}
+
+void race_partly(struct exec *x, const struct touch *t, u64 g) {
+    struct race_plane *p = x->worker->plane;
+    u32 lane = lane_at(x, t, g), shift = x->worker->launch->global_shift;
+    bool read = t->access == RACE_READ || t->access == RACE_PEEK, update = t->access == RACE_UPDATE;
+    const char *verb = read ? "reads" : update ? "updates" : "writes";
+    bool wrote = clashes_partly(x, p->write[g], p->wrote[g]), looked = clashes_partly(x, p->read[g], p->was_read[g]),
+         updated = p->updates && clashes_partly(x, p->update[g], p->updated[g]);
+    if (read && !looked) p->was_read[g] = 0; /* else joined with it, as notes of one tick are */
+    else if (read) p->was_read[g] = p->was_read[g] % RACE_TICK | p->tick * RACE_TICK;
+    if (update && !updated) p->updated[g] = 0;
+    else if (update) p->updated[g] = p->updated[g] % RACE_TICK | p->tick * RACE_TICK;
+    if (t->access == RACE_WRITE && race_changes_nothing(x, t, lane, g, shift, x->memory->bytes)) return;
+    if (wrote) report_warps(x, t, lane, g, verb, p->wrote[g], "wrote");
+    else if (!update && updated && t->access != RACE_PEEK) report_warps(x, t, lane, g, verb, p->updated[g], "updated");
+    else if (!read && looked) report_warps(x, t, lane, g, verb, p->was_read[g], "read");
 }
 
 void race_in_block(struct exec *x, const struct touch *t) {

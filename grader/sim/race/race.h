@@ -6,6 +6,8 @@
  *   cluster.c       shared memory of other blocks of a cluster
  *   lanes_global.c  global memory, blocks in any order on several workers
  *   order.c         global memory, kernels whose blocks run in order on one worker
+ *   near.c          global memory, lanes of one warp
+ *   partial.c       what orders some of a block's threads
  *   planes.c        the notes' planes
  *   race.c          races between blocks at the end of a launch; the texts */
 #pragma once
@@ -32,12 +34,13 @@ enum {
 struct race_past {
     u64 low, high; /* offsets in shared memory, or from SIM_BASE */
     u32 op, stat, mask, block, warp;
-    u32 stamp, pattern; /* of reads of shared memory that are to be noted later: lanes_shared.c */
+    u32 stamp,
+        pattern; /* of reads of shared memory that are to be noted later: lanes_shared.c; of global memory: near.c */
     bool shared;
     u8 did; /* PAST_… */
 };
 enum { RACE_PAST = 1 << 13 };
-enum { PAST_READ, PAST_WRITE, PAST_UPDATE };
+enum { PAST_READ, PAST_WRITE, PAST_UPDATE, RACE_DID };
 
 struct race_range {
     u64 low, high;
@@ -59,6 +62,18 @@ struct race_waiting {
     const u32 *write;                    /* the block's stamps */
     u32 *read;                           /* NULL: none wait */
     u32 first, pattern;                  /* where they begin in past, and in patterns */
+};
+
+/* A warp's last accesses to global memory since its lanes were last ordered: near.c. */
+enum { RACE_NEAR = 8, RACE_NEAR_PATTERNS = 1 << 8, RACE_NEAR_LOOKS = 1 << 14 /* a worker and launch, lane by lane */ };
+struct race_near_list {
+    u64 low, high;     /* of all that were added */
+    u32 n;             /* the last RACE_NEAR of them, in turn */
+    u32 at[RACE_NEAR]; /* in past */
+};
+struct race_near {
+    u32 since, whole;                     /* the block's tick, the warp's interval from which on these are */
+    struct race_near_list list[RACE_DID]; /* by PAST_… */
 };
 
 /* RACE_ROW granules side by side: one note for all, as long as each access is one of all. */
@@ -93,6 +108,9 @@ struct race_plane {
     struct race_pattern *patterns;
     u32 npatterns; /* likewise, [RACE_PATTERNS] */
     struct race_waiting waiting;
+    struct race_near *near;               /* by warp */
+    s32 near_strides[RACE_NEAR_PATTERNS]; /* of the last patterns: between neighbouring lanes; 0 = several */
+    u32 near_patterns, near_looks;
 };
 enum { RACE_TICK = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_TICKS = 1 << 26 };
 
@@ -175,7 +193,17 @@ bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, 
 /* interval.c */
 extern const struct race_hooks race_hooks;
 void race_next_interval(struct block *b, const struct launch *l); /* nothing where races are not looked for */
+/* Something orders a part of the threads: time goes on, for all of the block. */
+void race_advance(struct block *b, const struct launch *l);
 u32 race_next_tick(struct block *b);
+
+/* partial.c: hooks */
+void race_arrived(struct block *b, const struct warp *w, u32 barrier, const struct launch *l);
+void race_released(struct block *b, u32 barrier, u32 warps, const struct launch *l);
+
+/* near.c: global memory, lanes of one warp. `m`: the pattern; `e`: the access, as it was remembered. */
+void race_near(struct exec *x, struct mem_memo *m, const struct touch *t, struct race_past *e);
+void race_near_forget(struct race_plane *p, u32 warp); /* something may have ordered its lanes */
 
 /* watch.c: marks the allocations that the launch may change. */
 void race_watch(const struct launch *l);
@@ -197,6 +225,8 @@ void race_stores(struct exec *x, const struct touch *t);
 void race_lanes(struct exec *x, const struct touch *t);
 /* A load or atomic that does race within the block. */
 void race_in_block(struct exec *x, const struct touch *t);
+/* The notes of a granule that an access is about to change, where time has gone on for a part of the block. */
+void race_partly(struct exec *x, const struct touch *t, u64 granule);
 /* "block (1,0,0)", where the number in a note still says which. */
 void race_block_name(const struct launch *l, u16 note, char *out, size_t size);
 
@@ -209,6 +239,8 @@ void race_describe_other(const struct exec *x, const struct race_wanted *w, cons
 /* The same of several, of whom `who` names one. */
 void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
                         size_t size);
+/* "thread (3,0,0) wrote in line 7", of an op that is known. */
+void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *did, char *out, size_t size);
 /* "element 63 of `p` (1024 bytes)" */
 void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size);
 /* cluster.c: a lane's access to shared memory of a block of its cluster, which may be its own. */
