@@ -300,5 +300,5 @@ def processors():
          + [(one, minus, v, kept(v)) for v in (quiet, other, loud)] + [(inf, zero, one, invalid), (inf, one, inf | 1 << 63, invalid)])
     emit('sqrt.rn.f64', ['f64'], ['f64'], [(minus, invalid), (other, other), (loud, kept(loud))])
     emit('rcp.rn.f64', ['f64'], ['f64'], [(quiet, quiet), (loud, kept(loud))])
-    for op in ['add', 'sub', 'mul', 'div']: # of two NaN operands, the first
+    for op in ['sub', 'div']: # of two NaN operands, the first; compilers exchange those of sums and products
         emit(f'{op}.rn.f64', ['f64'] * 2, ['f64'], [(a, b, kept(a)) for a in (quiet, other, loud) for b in (quiet, other, loud)])
