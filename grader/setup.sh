@@ -184,11 +184,8 @@ tell() {
     for need in "$@"; do
         [ -z "$here" ] || [ "$(names "$here" "$kind" "$need")" ] || say "we know of no package of $here for $need"
     done
-    say "this brings it; then type the same again:"
-    for one in ${here:-$families}; do
-        line=$(command_for "$one" "$kind" "$@")
-        [ -z "$line" ] || say "    $line"
-    done
+    lines=$(for one in ${here:-$families}; do command_for "$one" "$kind" "$@"; done)
+    [ -z "$lines" ] || { say "this brings it; then type the same again:" && echo "$lines" | sed 's/^/setup:     /'; }
     say "where nothing can be installed: docs/other-systems.md"
 }
 

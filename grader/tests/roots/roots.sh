@@ -58,7 +58,7 @@ for suite in "$@"; do
     within root network 'sh grader/setup.sh build && make && build/grader run transpose' >"$work/$suite-root.log" 2>&1 || true
     expect "$suite-root" 'correct    16 of 16 cases'
     # Everything is installed now: a user needs no rights and no network.
-    within root none 'rm -rf build/obj build/grader build/deps build/setup.done && chmod -R a+rwX .' >/dev/null
+    within root none 'rm -rf build/grader build/deps build/setup.done && chmod -R a+rwX . && chown -R 65534:65534 .' >/dev/null
     within 65534:65534 none 'make && build/grader run transpose' >"$work/$suite-user-later.log" 2>&1 || true
     expect "$suite-user-later" 'correct    16 of 16 cases'
 done

@@ -66,6 +66,7 @@ END_TEST
 START_TEST(what_a_family_does_not_package_is_said) {
     char *said = ask_family("apk");
     ck_assert_msg(strstr(said, "we know of no package of apk for cmark-gfm") != NULL, "%s", said);
+    ck_assert_msg(!strstr(said, "this brings it"), "%s", said);
 }
 END_TEST
 
