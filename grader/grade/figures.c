@@ -66,6 +66,8 @@ void figures_find_limits(const char *text, const char *exercise, struct buf *out
     for (const char *l; (l = line_with(&text, start));) buf_printf(out, "%.*s\n", (int)strcspn(l, "\n"), l);
 }
 
+bool figures_ready(struct err *e) { return text_of(e); }
+
 bool figures_times(const char *exercise, const char *device, const char *version, double times[2], struct err *e) {
     const char *text = text_of(e);
     return text && figures_find_times(text, exercise, device, version, times);

@@ -21,6 +21,8 @@
 
 /* True: this book has figures instead of answers. */
 bool figures_there(void);
+/* False: the file is not there or damaged; without answers and without figures nothing can be scored. */
+bool figures_ready(struct err *e);
 /* False: there is none for it (which is no error), or the file is damaged. */
 bool figures_times(const char *exercise, const char *device, const char *version, double times[2], struct err *e);
 /* The naive version's lines for the goals, as naive.c keeps them, appended. */
