@@ -52,7 +52,7 @@ scores() { python3 -c '
 import json, sys
 for x in json.load(sys.stdin)["exercises"]:
     s = x["speed"]
-    print(x["id"], x["verdict"], x["score"], s and [s[k] for k in ("student_us", "solution_us", "baseline_us", "vs_solution", "note")], x["missing"], [(t["metric"], t.get("naive"), t.get("way")) for t in x["technique"]])'; }
+    print(x["id"], x["verdict"], x["score"], s and [s.get(k) for k in ("student_us", "solution_us", "baseline_us", "vs_solution", "note")], x["missing"], [(t["metric"], t.get("naive"), t.get("way")) for t in x["technique"]])'; }
 count=0
 for name in $exercises; do
     for file in "$tree"/solutions/*/"$name".cu "$tree"/solutions/*/"$name"-[12]-*.cu "$tree"/chapters/*/"$name".cu; do
@@ -78,6 +78,7 @@ says 'this release has no answers' 2 build/grader solution transpose
 says 'this release has no answers' 2 build/grader verify transpose
 says 'Hint 1 of' 0 build/grader hint transpose
 says 'which this release leaves out' 1 build/grader report transpose
+says 'no figures of it' 3 build/grader run matmul_tiled --file "$student/chapters/03-tiling/matmul_tiled.cu"
 sed -i 's/^nvcc .*/nvcc 12.4.131/' "$student/chapters/figures.txt"
 says 'figures.txt is damaged' 3 build/grader run transpose
 digest=$(sed '$d' "$student/chapters/figures.txt" | sha256sum | cut -c1-64)
