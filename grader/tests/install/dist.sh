@@ -78,7 +78,7 @@ says 'this release has no answers' 2 build/grader solution transpose
 says 'this release has no answers' 2 build/grader verify transpose
 says 'Hint 1 of' 0 build/grader hint transpose
 says 'which this release leaves out' 1 build/grader report transpose
-says 'no figures of it' 3 build/grader run vector_loads
+says 'no figures of' 3 build/grader run vector_loads
 sed -i 's/^nvcc .*/nvcc 12.4.131/' "$student/chapters/figures.txt"
 says 'figures.txt is damaged' 3 build/grader run transpose
 digest=$(sed '$d' "$student/chapters/figures.txt" | sha256sum | cut -c1-64)
