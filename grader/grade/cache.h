@@ -1,4 +1,4 @@
-/* cache.h — results kept by the hash of everything they depend on, in build/cache. An entry is complete or absent:
+/* cache.h — results kept by the hash of everything they depend on, in where_cache(). An entry is complete or absent:
  * it is written to an unnamed file that gets its name at the end, so neither a second grader nor kill -9 leaves a
  * part of one. Its own digest is checked when it is read; a damaged entry counts as absent and is replaced.
  * Submissions never see the folder. */

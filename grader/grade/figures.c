@@ -66,6 +66,20 @@ void figures_find_limits(const char *text, const char *exercise, struct buf *out
     for (const char *l; (l = line_with(&text, start));) buf_printf(out, "%.*s\n", (int)strcspn(l, "\n"), l);
 }
 
+bool figures_has(const char *text, const char *exercise) {
+    char start[256];
+    snprintf(start, sizeof start, "times %s", exercise);
+    return line_with(&text, start);
+}
+
+bool figures_ready(const char *exercise, struct err *e) {
+    const char *text = text_of(e);
+    if (!text) return false;
+    return figures_has(text, exercise) ||
+           err_set(e, ERR_SYSTEM, "this release has no answer to %s, and chapters/figures.txt no figures of it",
+                   exercise);
+}
+
 bool figures_times(const char *exercise, const char *device, const char *version, double times[2], struct err *e) {
     const char *text = text_of(e);
     return text && figures_find_times(text, exercise, device, version, times);

@@ -21,6 +21,8 @@
 
 /* True: this book has figures instead of answers. */
 bool figures_there(void);
+/* False: the file is not there, damaged, or has no times of the exercise; without answers and figures nothing can be scored. */
+bool figures_ready(const char *exercise, struct err *e);
 /* False: there is none for it (which is no error), or the file is damaged. */
 bool figures_times(const char *exercise, const char *device, const char *version, double times[2], struct err *e);
 /* The naive version's lines for the goals, as naive.c keeps them, appended. */
@@ -40,6 +42,7 @@ bool naive_limits(const struct exercise *ex, const struct grade_options *go, str
 bool figures_check(const struct buf *text, struct err *e);
 bool figures_find_times(const char *text, const char *exercise, const char *device, const char *version,
                         double times[2]);
+bool figures_has(const char *text, const char *exercise);
 void figures_find_limits(const char *text, const char *exercise, struct buf *out);
 /* The last line, for what was written before it. */
 void figures_seal(struct buf *text);

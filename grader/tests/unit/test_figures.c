@@ -27,6 +27,7 @@ START_TEST(times_are_found_by_exercise_device_and_version) {
     ck_assert(!figures_find_times(text, "02-x/one", "h20", "answer", t));
     ck_assert(!figures_find_times(text, "02-x/on", "h200", "answer", t));
     ck_assert(!figures_find_times(text, "02-x/one", "h200", "step", t));
+    ck_assert(figures_has(text, "02-x/one") && !figures_has(text, "02-x/one_more") && !figures_has(text, "02-x"));
 }
 END_TEST
 
