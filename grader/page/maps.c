@@ -88,21 +88,21 @@ static void draw_lane(const struct sim_access *a, unsigned l, const struct touch
     }
 }
 
-void page_map_sectors(const struct sim_access *a, struct buf *out) {
+static double draw_sectors(const struct sim_access *a, struct buf *title, struct buf *out) {
     struct touched t;
     double x[MOST], y = 72, width;
     char text[96];
     touch_all(a, &t);
     width = place(&t, x);
-    snprintf(text, sizeof text, "32 lanes of a warp and the %u sectors of 32 bytes that they touch", t.n);
-    page_svg_open(WIDTH, 118, text, out);
+    buf_printf(title, "%d lanes of a warp and the %u sector%s of 32 bytes that they touch", __builtin_popcount(a->mask),
+               t.n, t.n == 1 ? "" : "s");
     lanes(a, 16, out);
     for (unsigned i = 0; i < t.n; i++) page_svg_bar(x[i], y, width - 0.6, 26, "box", out);
     for (unsigned l = 0; l < LANES; l++)
         if (active(a, l)) draw_lane(a, l, &t, x, width, y, out);
     snprintf(text, sizeof text, "%u sector%s of 32 bytes", t.n, t.n == 1 ? "" : "s");
     page_svg_text(LEFT, 112, "start", text, out);
-    page_svg_close(out);
+    return 118;
 }
 
 /* ---- banks ---- */
@@ -147,13 +147,13 @@ static void bank_cell(const struct banks *b, unsigned pass, unsigned bank, doubl
     page_svg_tint(x, y, CELL - 1, CELL - 1, pass ? "again" : "used", 0.3 + 0.7 * lane / LANES, out);
 }
 
-void page_map_banks(const struct sim_access *a, struct buf *out) {
+static double draw_banks(const struct sim_access *a, struct buf *title, struct buf *out) {
     struct banks *b = xcalloc(1, sizeof *b);
     char text[96];
     memset(b->lane, -1, sizeof b->lane);
     for (unsigned first = 0; first < LANES; first += phase_lanes(a)) phase(a, first, phase_lanes(a), b);
-    snprintf(text, sizeof text, "32 banks of shared memory, %u pass%s for 32 lanes", a->cost, a->cost == 1 ? "" : "es");
-    page_svg_open(WIDTH, 30 + b->passes * CELL, text, out);
+    buf_printf(title, "32 banks of shared memory, %u pass%s for %d lanes", a->cost, a->cost == 1 ? "" : "es",
+               __builtin_popcount(a->mask));
     for (unsigned bank = 0; bank < BANKS; bank += 4) {
         snprintf(text, sizeof text, "%u", bank);
         page_svg_small(LEFT + bank * CELL + CELL / 2.0, 9, "middle", text, out);
@@ -163,6 +163,67 @@ void page_map_banks(const struct sim_access *a, struct buf *out) {
     if (b->passes <= a->cost) snprintf(text, sizeof text, "banks 0 to 31; a row is a pass");
     else snprintf(text, sizeof text, "banks 0 to 31; rows with the same words go together: %u passes", a->cost);
     page_svg_small(LEFT, 24 + b->passes * CELL, "start", text, out);
-    page_svg_close(out);
+    double height = 30 + b->passes * CELL;
     free(b);
+    return height;
+}
+
+/* ---- one or several as a picture ---- */
+
+static void map(const struct sim_access *a, struct buf *out) {
+    struct buf title = {0}, body = {0};
+    double height = (a->shared ? draw_banks : draw_sectors)(a, &title, &body);
+    page_svg_open(WIDTH, height, buf_str(&title), out);
+    buf_add(out, body.data, body.size);
+    page_svg_close(out);
+    buf_free(&title), buf_free(&body);
+}
+
+void page_map_sectors(const struct sim_access *a, struct buf *out) {
+    struct sim_access global = *a;
+    global.shared = false;
+    map(&global, out);
+}
+
+void page_map_banks(const struct sim_access *a, struct buf *out) {
+    struct sim_access shared = *a;
+    shared.shared = true;
+    map(&shared, out);
+}
+
+static const char *cost_name(const struct sim_access *a) {
+    if (a->kind == SIM_ACCESS_ATOMIC) return "in turn";
+    if (a->shared) return a->cost == 1 ? "pass" : "passes";
+    return a->cost == 1 ? "sector" : "sectors";
+}
+
+static void panel(const struct page_panel *p, double y, const struct buf *body, struct buf *out) {
+    static const char *const verbs[] = {"load", "store", "atomic"};
+    const struct sim_access *a = p->at;
+    char text[160];
+    snprintf(text, sizeof text, "%.60s: %s memory, %s of %u byte%s a lane, %d lane%s: %u %s", p->name,
+             a->shared ? "shared" : "global", verbs[a->kind % 3], a->bytes, a->bytes == 1 ? "" : "s",
+             __builtin_popcount(a->mask), a->mask & (a->mask - 1) ? "s" : "", a->cost, cost_name(a));
+    page_svg_code(LEFT, y + 9, p->line, out);
+    page_svg_small(LEFT, y + 20, "start", text, out);
+    buf_printf(out, "<g transform=\"translate(0,%g)\">\n", y + 26);
+    buf_add(out, body->data, body->size);
+    buf_puts(out, "</g>\n");
+}
+
+void page_picture(const struct page_panel *panels, unsigned n, struct buf *out) {
+    struct buf title = {0}, all = {0};
+    double y = 4;
+    for (unsigned i = 0; i < n; i++) {
+        struct buf body = {0};
+        if (i) buf_puts(&title, "; ");
+        double height = (panels[i].at->shared ? draw_banks : draw_sectors)(panels[i].at, &title, &body);
+        panel(&panels[i], y, &body, &all);
+        y += 26 + height + 10;
+        buf_free(&body);
+    }
+    page_svg_file(WIDTH, y, buf_str(&title), out);
+    buf_add(out, all.data, all.size);
+    page_svg_close(out);
+    buf_free(&title), buf_free(&all);
 }

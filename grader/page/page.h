@@ -24,6 +24,12 @@ void page_cell(double v, struct buf *out);  /* a table's cell with that number *
 void page_map_sectors(const struct sim_access *a, struct buf *out);
 /* The 32 banks and the passes that the lanes' words need. */
 void page_map_banks(const struct sim_access *a, struct buf *out);
+/* Accesses below each other, each under its source line: a file of its own (SVG). The access says whether its memory is shared. */
+struct page_panel {
+    const struct sim_access *at;
+    const char *name, *line; /* of the kernel; of the source */
+};
+void page_picture(const struct page_panel *panels, unsigned n, struct buf *out);
 /* Sectors that as many bytes need at least; distinct bytes asked for. */
 unsigned page_map_ideal(const struct sim_access *a, unsigned *bytes);
 

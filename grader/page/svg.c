@@ -1,5 +1,6 @@
 /* svg.c — see svg.h. */
 #include "grader/page/svg.h"
+#include "grader/page/style.h"
 
 #include <string.h>
 
@@ -23,6 +24,17 @@ void page_svg_open(double width, double height, const char *title, struct buf *o
     buf_printf(out, "<svg viewBox=\"0 0 %g %g\" role=\"img\"><title>", width, height);
     page_escape(title, strlen(title), out);
     buf_puts(out, "</title>\n");
+}
+
+/* Half as large again as its units, so that words are as large as those around it. */
+void page_svg_file(double width, double height, const char *title, struct buf *out) {
+    buf_printf(out,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" "
+               "role=\"img\"><style>%s</style><title>",
+               width, height, 1.5 * width, 1.5 * height, STYLE_COLOURS STYLE_PICTURES);
+    page_escape(title, strlen(title), out);
+    buf_puts(out, "</title>\n");
+    page_svg_bar(0, 0, width, height, "paper", out);
 }
 
 void page_svg_line(double x1, double y1, double x2, double y2, const char *look, struct buf *out) {
@@ -51,6 +63,13 @@ void page_svg_curve(const double *xy, unsigned n, const char *look, struct buf *
 
 void page_svg_small(double x, double y, const char *anchor, const char *text, struct buf *out) {
     buf_printf(out, "<text class=\"small\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    page_escape(text, strlen(text), out);
+    buf_puts(out, "</text>\n");
+}
+
+/* Blanks count. */
+void page_svg_code(double x, double y, const char *text, struct buf *out) {
+    buf_printf(out, "<text class=\"code\" x=\"%.1f\" y=\"%.1f\" xml:space=\"preserve\">", x, y);
     page_escape(text, strlen(text), out);
     buf_puts(out, "</text>\n");
 }

@@ -80,7 +80,7 @@ static void stacks(const struct tally *t, struct buf *out) {
     buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
 }
 
-static struct sim_access access_of(const struct tally_access *t) {
+struct sim_access simgpu_access(const struct tally_access *t) {
     struct sim_access a = {.file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
     a.bytes = (uint8_t)t->bytes, a.shared = t->shared, a.cost = (uint16_t)t->cost;
     memcpy(a.offset, t->offset, sizeof a.offset);
@@ -88,7 +88,7 @@ static struct sim_access access_of(const struct tally_access *t) {
 }
 
 static double waste(const struct tally_access *t) {
-    struct sim_access a = access_of(t);
+    struct sim_access a = simgpu_access(t);
     unsigned bytes, ideal = page_map_ideal(&a, &bytes);
     return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost : (double)t->cost / (ideal ? ideal : 1);
 }
@@ -100,7 +100,7 @@ static int by_waste(const void *x, const void *y) {
 
 static void figure(const struct tally_access *t, struct buf *out) {
     static const char *const verbs[] = {"load", "store", "atomic"};
-    struct sim_access a = access_of(t);
+    struct sim_access a = simgpu_access(t);
     buf_puts(out, "<figure>");
     (a.shared ? page_map_banks : page_map_sectors)(&a, out);
     buf_puts(out, "<figcaption>"), put_name(t->kernel, out), buf_puts(out, ", "), page_put(t->file, out);
@@ -207,7 +207,16 @@ static void source_file(const struct tally *t, const char *path, const struct su
     buf_free(&text);
 }
 
-bool simgpu_page_end(struct simgpu_page *p, const char *path, struct err *e) {
+const struct tally *simgpu_page_tally(const struct simgpu_page *p) { return &p->tally; }
+const char *simgpu_page_source(const struct simgpu_page *p, unsigned i) { return i < p->npaths ? p->paths[i] : NULL; }
+
+void simgpu_page_free(struct simgpu_page *p) {
+    for (unsigned i = 0; i < p->npaths; i++) free(p->paths[i]);
+    tally_free(&p->tally);
+    free(p);
+}
+
+bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e) {
     struct buf out = {0};
     struct sums all = sums_all(&p->tally);
     page_open(path_base(p->program), NULL, &out);
@@ -219,9 +228,6 @@ bool simgpu_page_end(struct simgpu_page *p, const char *path, struct err *e) {
     for (unsigned i = 0; i < p->npaths; i++) source_file(&p->tally, p->paths[i], &all, &out);
     page_close(NULL, &out);
     bool ok = file_deliver(path, buf_str(&out), out.size, e);
-    for (unsigned i = 0; i < p->npaths; i++) free(p->paths[i]);
-    tally_free(&p->tally);
     buf_free(&out);
-    free(p);
     return ok;
 }

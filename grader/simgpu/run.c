@@ -25,7 +25,7 @@ enum { LISTING_LIMIT = 64 << 20 };
 
 struct run_options {
     enum counter_format counters;
-    const char *counters_file, *device, *report, *listing;
+    const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers;
     bool sanitize, hostile_schedule, strict_order, leaks, time, cold, ptx_counters;
     double timeout;
@@ -57,6 +57,8 @@ static const char usage[] =
     "  --cold-caches           with --time: no launch finds in L2 what those before it left there\n"
     "  --counters text|json    count what each kernel does, by source line\n"
     "  --report FILE.html      time, accesses and source with heat, as a page that stands alone\n"
+    "  --pictures FOLDER       what lanes ask for at lines that end in `// picture: NAME load`, as NAME.svg "
+    "(docs/simgpu.md)\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
     "  --no-sanitize           do not look for races and uninitialised reads\n"
@@ -81,6 +83,7 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
     if (!strcmp(name, "--machine-code")) return o->listing = value, true;
     if (!strcmp(name, "--report")) return o->report = value, true;
+    if (!strcmp(name, "--pictures")) return o->pictures = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
         o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
@@ -256,7 +259,7 @@ static struct server *open_device(void *user, int connection) {
                                      .note = note,
                                      .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
-    if (b) backend_sim_set_timing(b, o->time || o->report), backend_sim_set_cold(b, o->cold);
+    if (b) backend_sim_set_timing(b, o->time || o->report || o->pictures), backend_sim_set_cold(b, o->cold);
     if (b && run->ptxas[0])
         backend_sim_set_ptxas(b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
     struct server *s = b ? server_open(b, &options, &e) : NULL;
@@ -386,6 +389,15 @@ static void find_tools(struct run *run) {
     if (!found) run->cache[0] = 0;
 }
 
+static bool write_page(struct run *run, struct err *e) {
+    if (!run->page) return true;
+    const struct run_options *o = run->options;
+    bool ok = (!o->report || simgpu_page_write(run->page, o->report, e)) &&
+              (!o->pictures || simgpu_page_pictures(run->page, o->pictures, e));
+    simgpu_page_free(run->page);
+    return ok;
+}
+
 int simgpu_run(int argc, char **argv) {
     struct err e = {0};
     FILE *out;
@@ -399,12 +411,12 @@ int simgpu_run(int argc, char **argv) {
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     find_tools(&run);
     run.reports = report_log_new();
-    if (o.report) run.page = simgpu_page_new(run.device, argv[program]);
+    if (o.report || o.pictures) run.page = simgpu_page_new(run.device, argv[program]);
     run.program = argv[program];
     int status = serve_program(&run, argv + program, &e);
     report_log_end(run.reports);
     bool written = write_counters(&run, out, &e);
-    if (run.page) written = simgpu_page_end(run.page, o.report, &e) && written;
+    written = write_page(&run, &e) && written;
     free(run.code);
     if (!written || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     if (!run.connected) say_foreign(run.program);

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/err.h"
 #include "grader/server/server.h"
+#include "grader/server/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,8 +39,14 @@ void counter_log_end(struct counter_log *log, FILE *out);
 struct simgpu_page;
 struct simgpu_page *simgpu_page_new(const struct gpu_device *d, const char *program);
 void simgpu_page_add(struct simgpu_page *p, const struct server_launch *l);
-/* Writes the page to `path` and frees it. */
-bool simgpu_page_end(struct simgpu_page *p, const char *path, struct err *e);
+bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e);
+/* Writes the pictures that lines of the source ask for, into `folder` (pictures.c). */
+bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struct err *e);
+void simgpu_page_free(struct simgpu_page *p);
+/* What it has gathered; the source files that launches named, NULL past the last. */
+const struct tally *simgpu_page_tally(const struct simgpu_page *p);
+const char *simgpu_page_source(const struct simgpu_page *p, unsigned i);
+struct sim_access simgpu_access(const struct tally_access *t);
 
 /* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a count at the end. */
 struct report_log;
