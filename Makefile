@@ -39,7 +39,7 @@ SETUP := CC='$(CC)' CXX='$(CXX)' sh grader/setup.sh
 $(B)/setup.done: grader/setup.sh grader/packages.txt
 	$(Q)$(SETUP) $(B) && touch $@
 setup:
-	$(Q)rm -f $(B)/setup.done && $(MAKE) --no-print-directory $(B)/setup.done
+	$(Q)rm -f $(B)/setup.done $(B)/site.done && $(MAKE) --no-print-directory $(B)/setup.done
 
 # ---- what is compiled: every .c under these folders, found by name ----
 common_c  := $(wildcard common/*.c)
