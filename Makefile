@@ -51,7 +51,7 @@ $(B)/setup.done: grader/setup.sh grader/packages.txt
 	$(Q)$(SETUP) $(B) && touch $@
 endif
 setup:
-	$(Q)rm -f $(B)/setup.done && $(MAKE) --no-print-directory $(B)/setup.done
+	$(Q)rm -f $(B)/setup.done $(B)/site.done && $(MAKE) --no-print-directory $(B)/setup.done
 
 # ---- what is compiled: every .c under these folders, found by name ----
 common_c  := $(wildcard common/*.c)

@@ -261,8 +261,8 @@ unpack_wheels() {
         python=$folder.venv/bin/python
     fi
     result=0
-    sed -n "s/^$mark: //p" "$table" | "$python" -m pip install "$@" --target "$folder" --no-deps --no-compile \
-        --disable-pip-version-check --root-user-action=ignore -r /dev/stdin || result=1
+    sed -n "s/^$mark: //p" "$table" | PIP_USER=0 PIP_ROOT_USER_ACTION=ignore "$python" -m pip install "$@" --target "$folder" \
+        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin || result=1
     rm -rf "$folder.venv"
     return $result
 }
