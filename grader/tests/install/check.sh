@@ -67,7 +67,7 @@ hidden = "cases.c"
 END
 printf '#include "common/exercise_hidden.h"\nEX_HIDDEN({{40, 50}})\n' >"$top/other/cases.c"
 chmod -R a+rX "$top/other"
-says "hidden cases compile against the headers that are installed" 'alice,.*transpose' 1 "grader batch class --assignment $top/other/hw.toml --format csv"
+says "hidden cases compile against the headers that are installed" 'alice.*transpose' 1 "grader batch class --assignment $top/other/hw.toml --format csv"
 says "a compiler that is not there is said" 'CUDA_HOME is /nowhere' 3 'cd work && CUDA_HOME=/nowhere XDG_CACHE_HOME=$HOME/empty grader run transpose'
 says "what works on sources says so" 'in a source tree' 2 'grader verify transpose'
 says "nothing can be written there" '^no$' 0 "touch $bin/x 2>/dev/null || echo no"
@@ -81,7 +81,7 @@ kit=$top/kit
 mkdir "$kit"
 for part in "$(readlink -f "$tree/$build/cuda")"/*; do ln -s "$part" "$kit"; done
 cp -R "$top/root/usr/local" "$kit/warpbook"
-says "a book that submissions may read is refused" 'submissions may read' 3 "cd work && CUDA_HOME=$kit $kit/warpbook/bin/grader run transpose"
+says "a book that submissions may read is refused" 'the book lies in' 3 "cd work && CUDA_HOME=$kit $kit/warpbook/bin/grader run transpose"
 if (cd "$tree" && sh grader/install.sh "$build" /usr/lib/warpbook "$top/lib") >/dev/null 2>&1; then wrong "it installs below /usr/lib"; fi
 
 sums >"$top/after"
