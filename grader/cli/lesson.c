@@ -74,13 +74,23 @@ static bool marked(const char *page, const char *block, char file[LINE]) {
     return lesson_mark(line, "<!--code ", file, LINE);
 }
 
+/* Without its comments, as the site shows a page, are these one block? */
+static bool joined(const char *stop, const char *block) {
+    for (; stop < block; stop = next_line(stop))
+        if (!blank(stop) && strncmp(stop, "<!--", 4) != 0) return false;
+    return true;
+}
+
 void lesson_check_marks(const char *page, struct buf *problems) {
     char file[LINE];
-    const char *stop;
-    for (const char *block = page; (block = next_block(block, &stop)); block = stop)
+    const char *stop = NULL, *before = NULL;
+    for (const char *block = page; (block = next_block(block, &stop)); block = before = stop) {
+        unsigned n = number_of(page, block);
         if (memchr(block, ';', (size_t)(stop - block)) && !marked(page, block, file))
-            buf_printf(problems, "line %u: code, and no `<!--code lesson/NAME.cu-->` above it\n",
-                       number_of(page, block));
+            buf_printf(problems, "line %u: code, and no `<!--code lesson/NAME.cu-->` above it\n", n);
+        if (before && joined(before, block))
+            buf_printf(problems, "line %u: no word between this code and the code before it\n", n);
+    }
 }
 
 /* Do the block's lines stand in the source from `at` on? `...` matches any number of lines. */

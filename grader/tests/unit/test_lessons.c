@@ -268,6 +268,9 @@ START_TEST(code_of_no_program_is_told) {
     ck_assert_str_eq(buf_str(&wrong), "");
     lesson_check_marks("Text:\n\n    p[i] = 1;\n", &wrong);
     ck_assert_str_eq(buf_str(&wrong), "line 3: code, and no `<!--code lesson/NAME.cu-->` above it\n");
+    buf_clear(&wrong);
+    lesson_check_marks("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "line 9: no word between this code and the code before it\n");
     buf_free(&wrong);
 }
 END_TEST
