@@ -4,6 +4,7 @@
 #   make check-mufu   the approximate functions of every operand, against what an H100 gave
 #   make          build/grader, build/simgpu and what they need
 #   make bench    how fast the simulator runs; make bench-calls: what the runtime's calls cost; make fuzz: libFuzzer on what reads foreign bytes
+#   make pictures the lessons' pictures
 #   make site     lessons, tasks, ladders and guides as static pages, in build/site
 #   make test SUITE=name, make format: docs/contributing.md
 # Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
@@ -125,6 +126,10 @@ $(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) $(call lib,cmark-gfm)
 site: all $(B)/makesite
 	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
+# The lessons' pictures, as their programs ask for them (docs/authoring.md); `verify` says when one is out of date.
+pictures: all
+	$(Q)mkdir -p $(B)/pictures && for f in chapters/*/lesson/*.cu; do grep -q '// picture: ' $$f || continue; \
+	  $(B)/simgpu nvcc $$f -o $(B)/pictures/program && $(B)/simgpu run --pictures $${f%/*} $(B)/pictures/program || exit 1; done
 # Every page parses, links to what is there, asks for nothing; with a Chromium here also: no error, no scrolling sideways, at three
 # widths, light and dark, and nothing cut off on paper. `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
 drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
@@ -320,5 +325,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new setup site student-release test time-model uninstall
+.PHONY: all bench bench-calls check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

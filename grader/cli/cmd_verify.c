@@ -7,7 +7,8 @@
  * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
  * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
  * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
- * three hints exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated GPU counts. What a lesson
+ * three hints exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated GPU counts; code,
+ * counts and pictures of its lesson are those of the programs in lesson/ (lesson.h). What a lesson
  * shows as a library's way (practice/NAME.cu) is correct. Right solutions in other styles than the book's (grader/tests/others) get AC.
  * --quick grades skeletons and answers alone. */
 #include "common/file.h"
@@ -18,6 +19,7 @@
 #include "grader/cli/commands.h"
 #include "grader/cli/dilute.h"
 #include "grader/class/grade_many.h"
+#include "grader/cli/lesson.h"
 #include "grader/cli/published.h"
 #include "grader/cli/quiz.h"
 #include "grader/cli/vendor.h"
@@ -494,15 +496,20 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
     buf_printf(out, "  %5u  %4u of %-4u    %u of %u\n", steps, killed, mutants, seen, cheats);
 }
 
-/* Once for each chapter, named after its first exercise here. */
-static void check_quizzes(struct checkup *c) {
+static void put_problems(struct checkup *c, const struct exercise *ex, const char *what, struct buf *wrong) {
+    for (const char *line = buf_str(wrong); *line; line += strcspn(line, "\n") + 1)
+        problem(c, ex, "%s: %.*s", what, (int)strcspn(line, "\n"), line);
+    buf_free(wrong);
+}
+
+/* Questions and lesson: once for each chapter, named after its first exercise here. */
+static void check_chapters(struct checkup *c) {
     for (unsigned i = 0; c->list[i]; i++) {
-        struct buf wrong = {0};
-        bool first = !i || strcmp(c->list[i]->chapter, c->list[i - 1]->chapter) != 0;
-        if (first && quiz_exists(c->list[i]->chapter)) quiz_check(c->list[i]->chapter, &wrong);
-        for (const char *line = buf_str(&wrong); *line; line += strcspn(line, "\n") + 1)
-            problem(c, c->list[i], "quiz: %.*s", (int)strcspn(line, "\n"), line);
-        buf_free(&wrong);
+        struct buf quiz = {0}, lesson = {0};
+        if (i && !strcmp(c->list[i]->chapter, c->list[i - 1]->chapter)) continue;
+        if (quiz_exists(c->list[i]->chapter)) quiz_check(c->list[i]->chapter, &quiz);
+        lesson_check(c->list[i]->chapter, &lesson);
+        put_problems(c, c->list[i], "quiz", &quiz), put_problems(c, c->list[i], "lesson", &lesson);
     }
 }
 
@@ -571,7 +578,7 @@ int cmd_verify(const struct options *o) {
     for (unsigned i = 0; c.list[i]; i++) collect(&c, i);
     struct buf out = {0};
     bool ok = grade_everything(&c, &e);
-    if (ok) check_quizzes(&c);
+    if (ok) check_chapters(&c);
     progress_clear();
     if (ok) write_summary(&c, &out);
     ok = ok && cli_deliver(o, &out, &e);

@@ -46,6 +46,9 @@ bool quiz_exists(const char *chapter);
 bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right, struct err *e);
 bool quiz_number(const char *text, double *out);
 
+/* Builds a program of the chapter ("quiz/x.cu") where it is not yet and runs it on the simulated GPU: what `simgpu run --counters json`
+ * writes is appended. What its lines want drawn goes into the folder `pictures`, if one is given. */
+bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json, struct err *e);
 /* Builds the question's program and runs it on the simulated GPU; the figure that it counts. */
 bool quiz_count(const char *chapter, const struct quiz_question *q, double *figure, struct err *e);
 /* The figure out of what `simgpu run --counters json` wrote. */

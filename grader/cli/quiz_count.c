@@ -52,9 +52,11 @@ struct paths {
 };
 
 static bool find(const char *chapter, const char *file, struct paths *p, struct err *e) {
-    char cache[PATH_MAX];
-    const char *name = path_base(file);
+    char cache[PATH_MAX], name[128];
     if (!where_cache(cache, e)) return false;
+    snprintf(name, sizeof name, "%.100s", file);
+    for (char *c = name; *c; c++)
+        if (*c == '/') *c = '-';
     snprintf(p->source, sizeof p->source, "%.3500s/chapters/%.100s/%.100s", book_root(), chapter, file);
     where_part("simgpu", p->simgpu);
     snprintf(p->folder, sizeof p->folder, "%.3700s/quiz/%.100s", cache, chapter);
@@ -64,11 +66,15 @@ static bool find(const char *chapter, const char *file, struct paths *p, struct 
     return true;
 }
 
-static bool build_and_run(struct paths *p, struct err *e) {
+static bool build_and_run(struct paths *p, const char *pictures, struct err *e) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", pictures ? pictures : "");
     char *compile[] = {p->simgpu, "nvcc", p->source, "-o", p->program, NULL};
     char *count[] = {p->simgpu, "run", "--counters", "json", "--counters-file", p->json, p->program, NULL};
+    char *draw[] = {p->simgpu, "run",        "--counters", "json",     "--counters-file",
+                    p->json,   "--pictures", folder,       p->program, NULL};
     bool fresh = !older(p->program, p->source) && !older(p->program, p->simgpu);
-    return dir_make(p->folder, e) && (fresh || run(compile, p->log, e)) && run(count, p->log, e);
+    return dir_make(p->folder, e) && (fresh || run(compile, p->log, e)) && run(pictures ? draw : count, p->log, e);
 }
 
 /* A launch's number of that name: a counter, or one that stands beside them (theoretical_occupancy). */
@@ -105,11 +111,14 @@ bool quiz_figure(const char *json, const struct quiz_question *q, double *figure
     return ok;
 }
 
-bool quiz_count(const char *chapter, const struct quiz_question *q, double *figure, struct err *e) {
+bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json, struct err *e) {
     struct paths p;
+    return find(chapter, file, &p, e) && build_and_run(&p, pictures, e) && file_read(p.json, JSON_LIMIT, json, e);
+}
+
+bool quiz_count(const char *chapter, const struct quiz_question *q, double *figure, struct err *e) {
     struct buf json = {0};
-    bool ok = find(chapter, q->file, &p, e) && build_and_run(&p, e) && file_read(p.json, JSON_LIMIT, &json, e) &&
-              quiz_figure(buf_str(&json), q, figure, e);
+    bool ok = quiz_run(chapter, q->file, NULL, &json, e) && quiz_figure(buf_str(&json), q, figure, e);
     buf_free(&json);
     return ok;
 }

@@ -1,12 +1,19 @@
 /* markdown.c — Markdown to HTML by cmark-gfm, and links where a text names another page: in code spans, as the book does, and in
- * links to .md files. Raw HTML in a text is left out by cmark. */
+ * links to .md files. Pictures beside a text stand in its page. Raw HTML in a text is left out by cmark. */
 #include "grader/site/site.h"
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book/book.h"
 #include "grader/page/page.h"
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PICTURE_LIMIT = 1 << 20 };
 
 static void link_code(const struct site *s, const struct site_page *p, cmark_node *node) {
     const struct site_page *to = site_named(s, p, cmark_node_get_literal(node));
@@ -24,19 +31,46 @@ static void link_link(const struct site *s, const struct site_page *p, cmark_nod
     if (to) cmark_node_set_url(node, to->path);
 }
 
+/* A page asks for nothing, so a picture of the book stands in it, without the style that it has for itself: the page's is the same. */
+static bool take_picture(const char *svg, struct buf *out) {
+    const char *box = strstr(svg, " viewBox=\""), *end = box ? strchr(box + 10, '"') : NULL,
+               *style = end ? strstr(end, "</style>") : NULL;
+    if (!style) return false;
+    buf_printf(out, "<svg%.*s role=\"img\">", (int)(end + 1 - box), box);
+    buf_puts(out, style + strlen("</style>"));
+    return true;
+}
+
+static void show_picture(const struct site_page *p, cmark_node *image) {
+    char path[PATH_MAX];
+    struct buf svg = {0}, html = {0};
+    struct err ignored = {0};
+    const char *name = cmark_node_get_url(image), *slash = strrchr(p->source, '/');
+    int folder = slash ? (int)(slash - p->source) : 0;
+    snprintf(path, sizeof path, "%.2000s/%.*s/%.500s", book_root(), folder, p->source, name);
+    bool ok = text_ends(name, ".svg") && !strstr(name, "..") && file_read(path, PICTURE_LIMIT, &svg, &ignored) &&
+              take_picture(buf_str(&svg), &html);
+    cmark_node *drawing = ok ? cmark_node_new(CMARK_NODE_CUSTOM_INLINE) : NULL;
+    if (drawing && cmark_node_set_on_enter(drawing, buf_str(&html)) && cmark_node_replace(image, drawing))
+        cmark_node_free(image);
+    buf_free(&svg), buf_free(&html);
+}
+
 static void link_all(const struct site *s, const struct site_page *p, cmark_node *root) {
     cmark_iter *i = cmark_iter_new(root);
     cmark_node **found = NULL;
     size_t n = 0, room = 0;
     for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
         cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
-        if (e != CMARK_EVENT_ENTER || (t != CMARK_NODE_CODE && t != CMARK_NODE_LINK)) continue;
+        if (e != CMARK_EVENT_ENTER || (t != CMARK_NODE_CODE && t != CMARK_NODE_LINK && t != CMARK_NODE_IMAGE)) continue;
         if (n == room) found = xrealloc(found, (room = room ? 2 * room : 64) * sizeof(cmark_node *));
         found[n++] = cmark_iter_get_node(i);
     }
     cmark_iter_free(i);
     for (size_t k = 0; k < n; k++) {
-        if (cmark_node_get_type(found[k]) == CMARK_NODE_LINK) link_link(s, p, found[k]);
+        cmark_node_type t = cmark_node_get_type(found[k]);
+        if (t == CMARK_NODE_IMAGE) show_picture(p, found[k]);
+        else if (t == CMARK_NODE_LINK) link_link(s, p, found[k]);
         else link_code(s, p, found[k]);
     }
     free(found);

@@ -7,7 +7,8 @@ Run from the top of the tree, after ladders.py. A table belongs to it where the 
 
     <!--times transpose: 1-coalesced-reads 3-tile answer-->
 
-which no page shows: the columns' versions, in order; columns behind them are left alone. Of the table's rows those are
+which no page shows: the columns' versions, in order, or a library's routine as docs/results names it; columns behind them are left
+alone. The table's head says the timed size, as the ladder does. Of the table's rows those are
 written that are headed "H100, measured" (any folder of docs/results) or "T4, modelled" (any row of the ladder's table).
 """
 
@@ -19,11 +20,12 @@ import sys
 from ladders import digits
 
 MARK = re.compile(r"<!--times (\w+): ([\w -]+?)-->$")
+ROUTINES = "CUB", "cublasSgeam", "cublasSgemm"  # a library's: measured only
 ROW = re.compile(r"\| (\w+), (measured|modelled) \|")
 
 
 def reports():
-    """{"H100": {(exercise, version): µs}}"""
+    """{"H100": {(exercise, version or routine of a library): µs}}"""
     out = {}
     for path in glob.glob("docs/results/*/report.json"):
         with open(path) as f:
@@ -32,7 +34,7 @@ def reports():
             (x["exercise"].split("/")[1], version or "answer"): t["measured_us"]
             for x in exercises
             for version, t in x["times"].items()
-        }
+        } | {(x["exercise"].split("/")[1], routine): t["us"] for x in exercises for routine, t in x["libraries"].items()}
     return out
 
 
@@ -52,7 +54,7 @@ def modelled(exercise, device):
 def row(exercise, versions, device, kind, measured):
     if kind == "modelled":
         cells = modelled(exercise, device)
-        return [cells.get(v) for v in versions]
+        return [cells.get(v, "-" if v in ROUTINES else None) for v in versions]
     figures = [measured.get(device, {}).get((exercise, v)) for v in versions]
     return [f and digits(f) for f in figures]
 
@@ -80,6 +82,8 @@ def table(lines, at, measured):
 
 
 def main(arguments):
+    if set(arguments) - {"--check"}:
+        sys.exit(__doc__)
     check, measured, bad, seen = "--check" in arguments, reports(), 0, 0
     for page in sorted(glob.glob("chapters/*/README.md")):
         lines = open(page).read().split("\n")

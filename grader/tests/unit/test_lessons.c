@@ -1,8 +1,10 @@
-/* test_lessons.c — tables of times in the lessons (grader/tests/timing/lessons.py writes them): measured rows are what
+/* test_lessons.c — what lessons show (grader/cli/lesson.h): code of programs that compile and run, counts, pictures. And tables of times in the lessons (grader/tests/timing/lessons.py writes them): measured rows are what
  * docs/results says, modelled ones what the exercise's ladder says, give or take 3 %. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/cli/lesson.h"
 #include "grader/tests/unit/unit.h"
 
 #include <ctype.h>
@@ -78,7 +80,8 @@ static double measured(const char *gpu, const char *exercise, const char *versio
         const char *id = json_string_value(json_object_get(x, "exercise")), *slash = strchr(id, '/');
         if (strcmp(slash + 1, exercise)) continue;
         const json_t *t = json_object_get(json_object_get(x, "times"), strcmp(version, "answer") ? version : "");
-        us = json_number_value(json_object_get(t, "measured_us"));
+        const json_t *routine = json_object_get(json_object_get(x, "libraries"), version);
+        us = json_number_value(routine ? json_object_get(routine, "us") : json_object_get(t, "measured_us"));
     }
     json_decref(report);
     return us;
@@ -120,11 +123,57 @@ static unsigned check_row(const char *page, const struct mark *m, const char *li
     return m->n;
 }
 
+/* The numbers of a size: "2²⁴" is 16777216, "532 224" one number, "4000 × 1001 x 8" three. */
+static unsigned numbers(const char *text, double out[8]) {
+    static const char *const powers[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    unsigned n = 0;
+    while (*text && n < 8) {
+        if (!isdigit((unsigned char)*text)) {
+            text++;
+            continue;
+        }
+        double v = 0, power = 0;
+        for (; isdigit((unsigned char)*text) || (*text == ' ' && isdigit((unsigned char)text[1])); text++)
+            if (*text != ' ') v = 10 * v + (*text - '0');
+        for (unsigned d = 0; d < 10; d++)
+            if (!strncmp(text, powers[d], strlen(powers[d])))
+                power = 10 * power + d, text += strlen(powers[d]), d = -1u;
+        out[n++] = power > 0 ? pow(v, power) : v;
+    }
+    return n;
+}
+
+/* What of a table's head looks like a size is one of the size that the ladder is timed at. */
+static void check_size(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
+    char pattern[128], head[NAME];
+    static const char timed[] = "Times, modelled for ";
+    glob_t found;
+    struct buf ladder = {0};
+    double said[8], is[8];
+    snprintf(pattern, sizeof pattern, "solutions/*/%s-ladder.md", m->exercise);
+    if (!cell(line, 0, head, sizeof head) || glob(pattern, 0, NULL, &found) != 0) return;
+    read_text(found.gl_pathv[0], &ladder);
+    globfree(&found);
+    char *at = strstr(buf_str(&ladder), timed);
+    ck_assert_msg(at != NULL, "%s: its ladder says no size", m->exercise);
+    at[strcspn(at, "(")] = 0;
+    unsigned n = numbers(head, said), k = numbers(at, is);
+    for (unsigned i = 0; i < n; i++) {
+        bool there = said[i] < 32; /* "steps of 16" */
+        for (unsigned j = 0; j < k; j++) there = there || said[i] == is[j];
+        if (!there)
+            buf_printf(wrong, "%s: %s is said to be timed at %.0f, and is at %s\n", page, m->exercise, said[i],
+                       at + strlen(timed));
+    }
+    buf_free(&ladder);
+}
+
 static unsigned check_page(const char *page, const char *text, struct buf *wrong) {
     unsigned cells = 0;
     for (const char *at = text; (at = strstr(at, mark)); at++) {
         struct mark m;
         if (!read_mark(at + strlen(mark), &m)) buf_printf(wrong, "%s: %.60s is not understood\n", page, at);
+        if (strchr(at, '\n')) check_size(page, &m, strchr(at, '\n') + 1, wrong);
         for (const char *line = strchr(at, '\n'); line && line[1] == '|'; line = strchr(line + 1, '\n'))
             cells += check_row(page, &m, line + 1, wrong);
     }
@@ -163,18 +212,111 @@ START_TEST(a_time_that_is_another_is_told) {
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle 1-tile on T4, modelled"));
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle answer on T4, modelled is said to be 1 us"));
     buf_clear(&wrong);
+    check_page("p", "<!--times swizzle: 1-tile-->\n| 4096 × 2¹¹, us | a |\n", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "p: swizzle is said to be timed at 2048, and is at 4096 x 4096 \n");
+    buf_clear(&wrong);
+    check_page("p",
+               "<!--times sum_reduce: 3-warp-a-row CUB-->\n| 2¹⁸ rows | a | b |\n| H100, measured | 98.8 | 300 |\n",
+               &wrong);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&wrong), "sum_reduce CUB on H100, measured is said to be 300 us, and is 235.6"));
+    buf_clear(&wrong);
     check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &wrong);
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "no-such"));
     buf_free(&wrong);
 }
 END_TEST
 
+/* ---- code, counts, pictures ---- */
+
+static const char program[] =
+    "__global__ void k(int *p, int n) {\n    for (int i = 0; i < n; i++)\n        p[i] = 1; // ones\n"
+    "    p[n] = 2;\n}\nint main() {}\n";
+#define PAGE(code) "# Lesson\n\nText:\n\n<!--code lesson/k.cu-->\n\n" code "\nMore text; and more.\n"
+
+static const char *problems_of(void (*check)(const char *, const char *, const char *, struct buf *), const char *page,
+                               const char *text) {
+    static struct buf wrong;
+    buf_clear(&wrong);
+    check(page, "lesson/k.cu", text, &wrong);
+    return buf_str(&wrong);
+}
+
+START_TEST(code_in_a_lesson_stands_in_its_program) {
+    static const char *const good[] = {"    for (int i = 0; i < n; i++)\n        p[i] = 1;\n",
+                                       "    p[i] = 1;   // another remark\n",
+                                       "    __global__ void k(int *p, int n) {\n\n    ...\n        p[n] = 2;\n"};
+    static const char *const bad[] = {"    p[i] = 2;\n", "    for (int i = 0; i < n; i++)\n    p[n] = 2;\n",
+                                      "    p[n] = 2;\n    ...\n    p[i] = 1;\n",
+                                      "    p[n] = 2;\n    }\n    int main();\n"};
+    char page[400];
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(page, sizeof page, PAGE("%s"), good[i]);
+        ck_assert_str_eq(problems_of(lesson_check_code, page, program), "");
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(page, sizeof page, PAGE("%s"), bad[i]);
+        ck_assert_str_eq(problems_of(lesson_check_code, page, program),
+                         "line 7: these lines do not stand in lesson/k.cu\n");
+    }
+}
+END_TEST
+
+START_TEST(code_of_no_program_is_told) {
+    struct buf wrong = {0};
+    lesson_check_marks(PAGE("    p[i] = 1;\n") "\n    build/grader run k\n\n```\n    a; drawing\n```\n", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "");
+    lesson_check_marks("Text:\n\n    p[i] = 1;\n", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "line 3: code, and no `<!--code lesson/NAME.cu-->` above it\n");
+    buf_clear(&wrong);
+    lesson_check_marks("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n", &wrong);
+    ck_assert_str_eq(buf_str(&wrong), "line 9: no word between this code and the code before it\n");
+    buf_free(&wrong);
+}
+END_TEST
+
+#define COUNTS(a, b)                                                                                                \
+    "<!--counted lesson/k.cu-->\n| kernel | `loads / requests` | in words | `loads` |\n|---|---|---|---|\n| a `k` " \
+    "| " a " | four | " b " |\n"
+
+START_TEST(a_count_that_is_another_is_told) {
+    static const char json[] =
+        "{\"launches\": [{\"kernel\": \"k\", \"counters\": {\"loads\": 16384, \"requests\": 4096}}]}";
+    ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("4", "16 400"), json), "");
+    ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("5", "16 384"), json),
+                     "loads / requests of k is said to be 5, counted are 4\n");
+    ck_assert_ptr_nonnull(strstr(problems_of(lesson_check_counts, COUNTS("4", "many"), json), "`many`"));
+    ck_assert_ptr_nonnull(
+        strstr(problems_of(lesson_check_counts, "<!--counted lesson/k.cu-->\nText\n", json), "no table"));
+}
+END_TEST
+
+/* Builds a program for each chapter, once. */
+START_TEST(lessons_show_what_their_programs_do) {
+    struct buf wrong = {0};
+    struct err e = {0};
+    ck_assert_msg(book_open(&e), "%s", e.text);
+    for (unsigned i = 0; i < book_count(); i++) {
+        const char *chapter = book_at(i)->chapter;
+        if (i && !strcmp(chapter, book_at(i - 1)->chapter)) continue;
+        lesson_check(chapter, &wrong);
+        ck_assert_msg(!wrong.size, "%s: %s", chapter, buf_str(&wrong));
+    }
+}
+END_TEST
+
 UNIT_SUITE(lessons) {
     Suite *s = suite_create("lessons");
-    TCase *t = tcase_create("tables of times");
+    TCase *t = tcase_create("tables of times"), *shown = tcase_create("code, counts, pictures");
     tcase_add_test(t, times_in_lessons_are_those_of_the_results_and_the_ladders);
     tcase_add_test(t, a_time_that_is_another_is_told);
     tcase_set_timeout(t, 60);
+    tcase_add_test(shown, code_in_a_lesson_stands_in_its_program);
+    tcase_add_test(shown, code_of_no_program_is_told);
+    tcase_add_test(shown, a_count_that_is_another_is_told);
+    tcase_add_test(shown, lessons_show_what_their_programs_do);
+    tcase_set_timeout(shown, 300);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, shown);
     return s;
 }

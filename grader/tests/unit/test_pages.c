@@ -215,6 +215,9 @@ START_TEST(the_site_is_made_of_the_book) {
         if (!strcmp(*f, "chapters-02-coalescing-transpose.html"))
             ck_assert(strstr(buf_str(&page), "<details><summary>Hint 1</summary>") &&
                       strstr(buf_str(&page), "href=\"solutions-02-coalescing-transpose-ladder.html\""));
+        if (!strcmp(*f, "chapters-02-coalescing-README.html"))
+            ck_assert(strstr(buf_str(&page), "<svg viewBox=\"0 0 360 ") && strstr(buf_str(&page), "class=\"box\"") &&
+                      !strstr(buf_str(&page), "<img"));
         if (!strcmp(*f, "docs-contributing.html"))
             ck_assert(strstr(buf_str(&page), "<a href=\"docs-architecture.html\"><code>docs/architecture.md"));
         buf_free(&page);
