@@ -83,7 +83,7 @@ __global__ void scan_parts(unsigned *__restrict__ out, const unsigned *__restric
             unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, up_to = scan_warp(d);
             unsigned start = before + up_to - d; // what lies before the lane's four
             store(out, base + 4 * (32 * k + lane), last, {start + a, start + b, start + c, start + d});
-            before = sum_before(warp) + __shfl_sync(ALL, up_to, 31);
+            before = __shfl_sync(ALL, up_to, 31);
         }
     }
 }
