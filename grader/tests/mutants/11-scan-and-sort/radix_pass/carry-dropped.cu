@@ -1,8 +1,8 @@
 // expect: WA
 // The scan over blocks forgets all but the last 32.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, BITS = 4, DIGITS = 1 << BITS, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
-constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                                // of a lane, a warp, a block
+constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                  // of a lane, a warp, a block
 constexpr unsigned ALL = 0xffffffff;
 
 // By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
@@ -10,38 +10,20 @@ __device__ int counts[DIGITS][MOST_BLOCKS], starts[DIGITS][MOST_BLOCKS];
 
 __device__ int digit_of(unsigned key, int shift) { return key >> shift & (DIGITS - 1); }
 
-// The lanes whose digit is this lane's own, and those whose digit is this lane's number (of lanes 0 to 15).
-struct groups {
-    unsigned mine, of_lane;
-};
-
-__device__ groups group(int digit, bool valid) {
-    int lane = threadIdx.x % 32;
-    unsigned all = __ballot_sync(ALL, valid);
-    groups g = {all, all};
-#pragma unroll
-    for (int b = 0; b < BITS; b++) {
-        unsigned votes = __ballot_sync(ALL, digit >> b & 1);
-        g.mine &= digit >> b & 1 ? votes : ~votes;
-        g.of_lane &= lane >> b & 1 ? votes : ~votes;
-    }
-    return g;
-}
-
 __global__ void count_digits(const unsigned *__restrict__ in, int n, int part, int shift) {
     __shared__ int count[DIGITS];
-    int lane = threadIdx.x % 32, first = blockIdx.x * part, last = min(n, first + part), mine = 0;
+    int first = blockIdx.x * part, last = min(n, first + part);
     if (threadIdx.x < DIGITS) count[threadIdx.x] = 0;
     __syncthreads();
     for (int base = first; base < last; base += THREADS * 4) {
         int i = base + threadIdx.x;
         unsigned key[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0;
+        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0; // all loads, and then the first count
 #pragma unroll
-        for (int k = 0; k < 4; k++) mine += __popc(group(digit_of(key[k], shift), i + THREADS * k < last).of_lane);
+        for (int k = 0; k < 4; k++)
+            if (i + THREADS * k < last) atomicAdd(&count[digit_of(key[k], shift)], 1);
     }
-    if (lane < DIGITS) atomicAdd(&count[lane], mine);
     __syncthreads();
     if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
 }
@@ -71,7 +53,7 @@ __global__ void scan_counts(int blocks) {
 
 // For warp 0, after the warps have counted: found[w][d] becomes where in the tile the keys of warp w with digit d go, and
 // offset[d] what leads from a place in the tile to one in `out`. Lane d has in `next` where its digit goes on there.
-__device__ void place_digits(int (*found)[DIGITS], int *offset, int *next) {
+__device__ void place_digits(int (*found)[DIGITS + 1], int *offset, int *next) {
     int lane = threadIdx.x % 32, all = 0;
     for (int w = 0; w < WARPS && lane < DIGITS; w++) all += found[w][lane];
     int up_to = all;
@@ -92,23 +74,27 @@ __device__ void place_digits(int (*found)[DIGITS], int *offset, int *next) {
 }
 
 __global__ void move_keys(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part, int shift) {
-    __shared__ int found[WARPS][DIGITS], offset[DIGITS];
+    __shared__ int found[WARPS][DIGITS + 1], offset[DIGITS]; // the last column is for threads beyond the end
     __shared__ unsigned sorted[TILE];
     int t = threadIdx.x, lane = t % 32, warp = t / 32, first = blockIdx.x * part, last = min(n, first + part);
     int next = t < DIGITS ? starts[t][blockIdx.x] : 0;
     for (int base = first; base < last; base += TILE) {
         unsigned key[KEYS];
-        int rank[KEYS], seen = 0, i = base + warp * OF_WARP + lane; // seen: of lane d, keys of digit d in this warp so far
+        int rank[KEYS], i = base + warp * OF_WARP + lane;
 #pragma unroll
         for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : 0;
+        if (lane <= DIGITS) found[warp][lane] = 0;
+        __syncwarp();
 #pragma unroll
         for (int k = 0; k < KEYS; k++) {
-            int digit = digit_of(key[k], shift);
-            groups g = group(digit, i + 32 * k < last);
-            rank[k] = __shfl_sync(ALL, seen, digit) + __popc(g.mine & ((1u << lane) - 1));
-            seen += __popc(g.of_lane);
+            int digit = i + 32 * k < last ? digit_of(key[k], shift) : DIGITS;
+            unsigned peers = __match_any_sync(ALL, digit); // the lanes that have the same digit
+            int seen = found[warp][digit];                 // in this warp, in rounds before
+            rank[k] = seen + __popc(peers & ((1u << lane) - 1));
+            __syncwarp();
+            if (lane == __ffs(peers) - 1) found[warp][digit] = seen + __popc(peers);
+            __syncwarp();
         }
-        if (lane < DIGITS) found[warp][lane] = seen;
         __syncthreads();
         if (warp == 0) place_digits(found, offset, &next);
         __syncthreads();

@@ -1,7 +1,7 @@
 // expect: WA
 // Keys take their places from counters as they come: all are there, and not in their order.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int THREADS = 256, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
 // By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.

@@ -48,6 +48,7 @@ __global__ void move_keys(unsigned *out, const unsigned *in, int n, int part, in
         int i = base + t;
         unsigned key = i < last ? in[i] : 0;
         int digit = i < last ? digit_of(key, shift) : DIGITS;
+        __syncwarp(); // all have read what they found the round before
         if (lane < DIGITS) found[warp][lane] = 0;
         __syncwarp();
         unsigned peers = __match_any_sync(ALL, digit); // the lanes that have the same digit

@@ -2,11 +2,11 @@
 // The element in front of the round is that in front of the stretch.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
-constexpr int AHEAD = 4, ROUND = 32 * AHEAD;                           // elements of a warp under way
+constexpr int AHEAD = 4, ROUND = 32 * AHEAD, STRETCH = 4 * ROUND;      // elements of a warp under way; and at least in all
 constexpr unsigned ALL = 0xffffffff;
 // tune: MOST_BLOCKS 264 528 1056
 
-struct runs_of {
+struct __align__(8) runs_of { // loaded as one
     int begun, latest; // how many begin, and where the last of them does; -1 for none
 };
 
@@ -58,8 +58,9 @@ __device__ runs_of runs_before(int warp) {
     __syncthreads();
     runs_of r = {0, -1};
     for (int b = threadIdx.x; b < blockIdx.x; b += THREADS) {
-        r.begun += of_block[b].begun;
-        r.latest = max(r.latest, of_block[b].latest);
+        runs_of some = of_block[b];
+        r.begun += some.begun;
+        r.latest = max(r.latest, some.latest);
     }
     r.begun = __reduce_add_sync(ALL, r.begun);
     r.latest = __reduce_max_sync(ALL, r.latest);
@@ -67,8 +68,9 @@ __device__ runs_of runs_before(int warp) {
     __syncthreads();
     r = {total, newest};
     for (int w = 0; w < warp; w++) {
-        r.begun += of_warp[blockIdx.x][w].begun;
-        r.latest = max(r.latest, of_warp[blockIdx.x][w].latest);
+        runs_of some = of_warp[blockIdx.x][w];
+        r.begun += some.begun;
+        r.latest = max(r.latest, some.latest);
     }
     return r;
 }
@@ -103,7 +105,7 @@ __global__ void write_runs(int *__restrict__ values, int *__restrict__ lengths, 
 }
 
 extern "C" void run_length(int *values, int *lengths, int *runs, const int *in, int n) {
-    int part = (n / (MOST_BLOCKS * WARPS) + ROUND) / ROUND * ROUND; // elements of a warp, whole rounds
+    int part = (n / (MOST_BLOCKS * WARPS) + STRETCH) / STRETCH * STRETCH; // elements of a warp, whole rounds
     int blocks = max(1, (n + WARPS * part - 1) / (WARPS * part));
     count_runs<<<blocks, THREADS>>>(in, n, part);
     write_runs<<<blocks, THREADS>>>(values, lengths, runs, in, n, part);

@@ -1,4 +1,4 @@
-// Step 3: where a run begins, the one before it ends; the last beginning before a lane is found beside its place.
+// Step 2: where a run begins, the one before it ends; the last beginning before a lane is found beside its place.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;

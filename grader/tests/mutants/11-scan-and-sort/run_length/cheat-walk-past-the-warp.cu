@@ -1,12 +1,10 @@
 // expect: PART
-// The end of a run is searched among places that votes left in memory, a word for each 32 elements.
+// The vote says where a run ends within the warp; a run that goes on behind it is walked.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
 __device__ int begun[MOST_BLOCKS]; // runs that begin in each block's part of `in`
-
-__device__ unsigned all_votes[1 << 20];
 
 __device__ bool begins(const int *in, int i, int last) { return i < last && (i == 0 || in[i] != in[i - 1]); }
 
@@ -46,7 +44,7 @@ __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, 
         }
         if (head) {
             unsigned above = lane < 31 ? votes >> (lane + 1) : 0;
-            int end = above ? i + __ffs(above) : (i | 31) + 1;
+            int end = above ? i + __ffs(above) : min((i | 31) + 1, n);
             if (!above) while (end < n && in[end] == in[i]) end++;
             values[place] = in[i];
             lengths[place] = end - i;

@@ -1,4 +1,4 @@
-// Step 2: where each run begins goes to memory; another kernel subtracts neighbours.
+// Step 3: where each run begins goes to memory; another kernel subtracts neighbours.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
