@@ -1,4 +1,5 @@
-// radix_pass: the keys of `in` in the order of one digit, the four bits from `shift` on; keys of the same digit stay in their order.
+// radix_pass: the keys of `in` in the order of one digit, the four bits from `shift` on; those of the same digit stay in their
+// order.
 
 constexpr int THREADS = 256, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
@@ -49,7 +50,8 @@ __global__ void move_keys(unsigned *out, const unsigned *in, int n, int part, in
         digit[t] = i < last ? digit_of(key, shift) : DIGITS;
         __syncthreads();
         if (t < DIGITS)
-            // TODO: 16 lanes walk, and 240 wait. Lanes can find out at once who has the same digit; and where do 32 neighbours go?
+            // TODO: 16 lanes walk, and 240 wait. Lanes can find out at once who has the same digit. And where do 32
+            // neighbours go?
             for (int k = 0; k < THREADS; k++)
                 if (digit[k] == t) place[k] = next++;
         __syncthreads();

@@ -1,5 +1,5 @@
-// radix_pass: the model answer. A match tells each lane which lanes have its digit; so a warp ranks 512 keys, 32 at a time. 4096 keys are put
-// into order in shared memory, and leave in stretches of 256 neighbours.
+// radix_pass: the model answer. A match tells each lane which lanes have its digit; so a warp ranks 512 keys, 32 at a time.
+// 4096 keys are put into order in shared memory, and leave in stretches of 256 neighbours.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
 constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                  // of a lane, a warp, a block
@@ -19,7 +19,7 @@ __global__ void count_digits(const unsigned *__restrict__ in, int n, int part, i
         int i = base + threadIdx.x;
         unsigned key[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0; // all loads, and then the first count
+        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0;
 #pragma unroll
         for (int k = 0; k < 4; k++)
             if (i + THREADS * k < last) atomicAdd(&count[digit_of(key[k], shift)], 1);

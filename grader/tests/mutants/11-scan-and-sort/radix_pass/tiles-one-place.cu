@@ -19,7 +19,7 @@ __global__ void count_digits(const unsigned *__restrict__ in, int n, int part, i
         int i = base + threadIdx.x;
         unsigned key[4];
 #pragma unroll
-        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0; // all loads, and then the first count
+        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0;
 #pragma unroll
         for (int k = 0; k < 4; k++)
             if (i + THREADS * k < last) atomicAdd(&count[digit_of(key[k], shift)], 1);
