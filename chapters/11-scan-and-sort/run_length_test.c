@@ -22,14 +22,18 @@ static long draw_length(const struct ex_case *c, struct ex_rng *r) {
     }
 }
 
-/* Runs of different values, that come again later; 0 and the largest and smallest integers among them. */
-static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
+static int32_t draw_value(const struct ex_case *c, struct ex_rng *r) {
     static const int32_t extremes[] = {INT32_MIN, INT32_MAX, 0, -1};
-    int32_t *x = data, value = 0, last = 0;
-    long left = 0;
+    return c->variant == EXTREME ? extremes[ex_random(r) % 4] : (int32_t)ex_range(r, -3, 3);
+}
+
+/* Runs of different values, that come again later. The first is of zeros where runs are long: what lies before the first element is
+ * no zero. */
+static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
+    int32_t *x = data, value = c->variant == ONE || c->variant == LONG ? 0 : draw_value(c, r);
+    long left = draw_length(c, r);
     for (size_t i = 0; i < n; i++, left--) {
-        for (last = value; left == 0 && value == last;)
-            value = c->variant == EXTREME ? extremes[ex_random(r) % 4] : (int32_t)ex_range(r, -3, 3);
+        for (int32_t last = value; left == 0 && value == last;) value = draw_value(c, r);
         if (left == 0) left = draw_length(c, r);
         x[i] = value;
     }
@@ -62,7 +66,7 @@ static const struct ex_case cases[] = {
     {{0}, .label = "no elements: no runs"},
     {{1}, .label = "one element"},
     {{31}, SINGLE, "one less than a warp, each a run"},
-    {{32}, ONE, "a warp, one run"},
+    {{32}, ONE, "a warp, one run of zeros"},
     {{33}, ONE, "one run that ends one past a warp"},
     {{96}, WARPS, "three runs of a warp each"},
     {{257}, EXTREME, "one more than a block, the largest and smallest integers"},
