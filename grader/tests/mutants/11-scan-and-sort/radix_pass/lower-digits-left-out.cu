@@ -1,4 +1,4 @@
-// expect: WA
+// expect: WA|RTE
 // All digits begin at the start of out.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs

@@ -1,4 +1,4 @@
-// expect: WA|RTE race
+// expect: WA|RTE
 // All warps of a block put their keys to one place.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
