@@ -263,6 +263,7 @@ static void set_simulator(struct device *d, const struct control_replay *r) {
     struct sim *s = backend_sim(d->backend);
     sim_set_sanitize(s, r->sanitize);
     sim_set_sample(s, r->sample_warps, r->sample_key);
+    sim_set_later_first(s, r->later_first);
     backend_sim_set_timing(d->backend, r->timing);
     backend_sim_set_instructions(d->backend, r->instructions);
 }

@@ -356,7 +356,8 @@ static bool take_box(struct session *s, const struct control_reply *p, bool firs
 }
 
 /* The second round of a case is a second call in a row, which finds the module's variables as the first left them: an accumulator
- * that nobody resets is right once. */
+ * that nobody resets is right once. And of blocks that see each other's writes the later ones get on first: what relies on their
+ * order is right once, too. */
 static bool is_second_call(const struct session *s, unsigned round) { return round == 1 && !s->o.gpu; }
 
 /* Several graders may share a GPU: whoever measures must be alone on it, and who checks must not disturb. */
@@ -387,6 +388,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     problem_forget(&s->problem);
     r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = plan->timing;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
+    r->later_first = r->again;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;
     if (!take_box(s, p, round == 0)) return session_tell_device(s, DEVICE_LIED, plan->seconds, out), false;
@@ -426,9 +428,9 @@ static void explain_fault(const struct control_outcome *recorded, struct case_ru
 /* Before what is wrong at the second call, that the first one was not. */
 static void tell_second_call(struct case_run *out) {
     struct buf text = {0};
-    buf_puts(
-        &text,
-        "The first call came out right; the next one, with variables of the device as the first left them, did not.\n");
+    buf_puts(&text, "The first call came out right; the next one, with variables of the device as the first left them, "
+                    "and with later "
+                    "blocks before earlier ones where they see each other's writes, did not.\n");
     buf_add(&text, out->message.data, out->message.size);
     buf_free(&out->message);
     out->message = text;

@@ -77,7 +77,8 @@ struct control_replay {
     uint64_t instructions, sample_warps;
     uint64_t sample_key; /* which blocks are sampled */
     uint32_t sanitize, timing, ranges, read_back;
-    uint32_t again, pad; /* a second call in a row: module variables are as the last replay left them */
+    uint32_t again;       /* a second call in a row: module variables are as the last replay left them */
+    uint32_t later_first; /* sim_set_later_first */
     struct control_range range[CONTROL_RANGES];
 };
 
@@ -115,6 +116,6 @@ struct control_reply {
 
 /* Changes with the layout of any message, and with the list of counters. */
 static inline uint32_t control_version(void) {
-    return 3u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
+    return 4u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
            (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OPS << 28;
 }

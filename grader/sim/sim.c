@@ -376,6 +376,8 @@ bool sim_set_heap(struct sim *s, uint64_t bytes) {
 
 void sim_set_sanitize(struct sim *s, bool on) { s->options.sanitize = on; }
 
+void sim_set_later_first(struct sim *s, bool on) { s->options.later_first = on; }
+
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
     s->options.instruction_budget = warp_instructions;
     s->options.time_budget = seconds;

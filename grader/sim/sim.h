@@ -85,6 +85,7 @@ struct sim_options {
     unsigned workers;            /* threads for a launch; 0 = one for each core */
     bool sanitize;               /* memory initialisation, races; bounds are always checked */
     bool hostile_schedule;       /* split warps after divergence as hardware may */
+    bool later_first;            /* see sim_set_later_first */
     bool strict_order;           /* blocks are ordered by what they hand over only if a fence stands before it */
     bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
@@ -336,6 +337,9 @@ void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
 /* False: more than there can be. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
+/* Of kernels whose blocks may see each other's writes: several blocks are begun at once, and the later ones get on first. Else
+ * each runs to its end before the next begins, unless it waits, so that what relies on their order comes out right. */
+void sim_set_later_first(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* From here on launches, those by kernels among them, share the budget of warp instructions, whole again at each call. */
 void sim_share_budget(struct sim *s);

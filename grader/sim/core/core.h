@@ -283,6 +283,7 @@ struct launch {
     bool waits;                     /* a traced block did not get on alone */
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */
+    bool later_first;               /* sim_options.later_first */
     bool strict;                    /* sim_options.strict_order */
     const struct race_hooks *hooks; /* set where sanitize is */
     u32 global_shift,

@@ -4,7 +4,11 @@
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
  * to what the device could hold, so that blocks which wait for each other make progress. Where the time is modelled, a turn
  * also ends when a warp draws from a counter for the second time, and all that the device can hold take part: else the first
- * block would draw all the work. */
+ * block would draw all the work.
+ *
+ * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With `later_first` several begin at once, their
+ * turns are short, and the latest is always the first to get on: in each round of turns the other way round than blocks were begun in the
+ * round before. */
 #include "grader/sim/core/cluster.h"
 #include "common/clock.h"
 #include "common/grow.h"
@@ -15,7 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TURN = 20000, SMALL_LAUNCH = 128 /* warps: not worth a second thread */ };
+enum {
+    TURN = 20000,
+    BESIDE = 8 /* blocks that begin at once, later ones first */,
+    SHORT_TURN = 500,
+    SMALL_LAUNCH = 128 /* warps: not worth a second thread */
+};
 
 /* ---- workers ---- */
 
@@ -172,21 +181,31 @@ static enum warp_state run_turn(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 until = b->executed + (u64)ALONE * TURN * b->nwarps;
     k->drew = false;
-    enum warp_state s = block_run(k, b, TURN);
+    enum warp_state s = block_run(k, b, l->later_first ? SHORT_TURN : TURN);
     if (!l->trace || l->waits) return s;
     while (s == WARP_YIELDS && !k->drew && b->executed < until) s = block_run(k, b, TURN);
     l->waits = s == WARP_YIELDS && !k->drew;
     return s;
 }
 
+static u32 start_first(struct worker *k, u32 most) {
+    u32 running = next_block(k, &k->blocks[0]) ? 1 : 0;
+    while (k->launch->later_first && running && running < BESIDE && add_resident(k, most)) {
+        if (!next_block(k, &k->blocks[running])) break;
+        running++;
+    }
+    return running;
+}
+
 static void run_resident(struct worker *k, u32 most) {
     const struct launch *l = k->launch;
-    u32 running = next_block(k, &k->blocks[0]) ? 1 : 0, idle_rounds = 0;
+    u32 running = start_first(k, most), idle_rounds = 0;
+    bool backward = l->later_first;
     while (running) {
         running = 0;
         bool waits = false, finished = false, share = l->request->cooperative; /* all of its blocks run at once */
-        for (u32 i = 0; i < k->nblocks; i++) {
-            struct block *b = &k->blocks[i];
+        for (u32 n = k->nblocks, i = 0; i < n; i++) {
+            struct block *b = &k->blocks[backward ? n - 1 - i : i];
             if (b->done) continue;
             enum warp_state s = run_turn(k, b);
             if (l->trace) block_work_account(k, b);
@@ -199,6 +218,7 @@ static void run_resident(struct worker *k, u32 most) {
         }
         idle_rounds = finished ? 0 : idle_rounds + 1;
         if (waits) running += start_more(k, most, idle_rounds, share);
+        backward = l->later_first && !backward;
     }
 }
 
@@ -262,6 +282,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     cluster_prepare(l);
     l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
     l->strict = s->options.strict_order;
+    l->later_first = s->options.later_first;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);

@@ -1,0 +1,71 @@
+// expect: PART
+// Each lane has one element at a time, and asks the others for each.
+
+constexpr int THREADS = 256, MOST_BLOCKS = 1024;
+
+__device__ unsigned total[MOST_BLOCKS]; // of each block's part of `in`; then of all parts up to it
+
+constexpr int WARPS = THREADS / 32;
+constexpr unsigned ALL = 0xffffffff;
+
+__device__ unsigned scan_warp(unsigned x) {
+    for (int distance = 1; distance < 32; distance *= 2) {
+        unsigned other = __shfl_up_sync(ALL, x, distance);
+        if (threadIdx.x % 32 >= distance) x += other;
+    }
+    return x;
+}
+
+__global__ void add_parts(const unsigned *in, int n, int part) {
+    __shared__ unsigned sum;
+    int first = blockIdx.x * part, last = min(n, first + part);
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    unsigned mine = 0;
+    for (int i = first + threadIdx.x; i < last; i += THREADS) mine += in[i];
+    mine = __reduce_add_sync(ALL, mine);
+    if (threadIdx.x % 32 == 0) atomicAdd(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) total[blockIdx.x] = sum;
+}
+
+__global__ void scan_totals() {
+    __shared__ unsigned sum[2][MOST_BLOCKS];
+    int t = threadIdx.x, from = 0;
+    sum[0][t] = total[t];
+    __syncthreads();
+    for (int distance = 1; distance < blockDim.x; distance *= 2, from ^= 1) {
+        unsigned here = sum[from][t];
+        sum[from ^ 1][t] = t < distance ? here : here + sum[from][t - distance];
+        __syncthreads();
+    }
+    total[t] = sum[from][t];
+}
+
+__global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
+    __shared__ unsigned sum[2][WARPS]; // two rooms in turns: one barrier a round is enough
+    int t = threadIdx.x, first = blockIdx.x * part, last = min(n, first + part), room = 0;
+    unsigned before = blockIdx.x > 0 ? total[blockIdx.x - 1] : 0;
+    for (int base = first; base < last; base += THREADS, room ^= 1) {
+        int i = base + t;
+        unsigned mine = scan_warp(i < last ? in[i] : 0);
+        if (t % 32 == 31) sum[room][t / 32] = mine;
+        __syncthreads();
+        mine += before;
+        for (int w = 0; w < WARPS; w++) {
+            unsigned some = sum[room][w];
+            mine += w < t / 32 ? some : 0;
+            before += some;
+        }
+        if (i < last) out[i] = mine;
+    }
+}
+
+extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
+    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int blocks = (n + part - 1) / part;
+    if (blocks == 0) return;
+    add_parts<<<blocks, THREADS>>>(in, n, part);
+    scan_totals<<<1, blocks>>>();
+    scan_parts<<<blocks, THREADS>>>(out, in, n, part);
+}

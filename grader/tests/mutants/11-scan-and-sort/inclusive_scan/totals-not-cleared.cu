@@ -1,0 +1,97 @@
+// expect: WA
+// Totals are added to what the call before left.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int AHEAD = 4, ROUND = 32 * 4 * AHEAD;                       // elements of a warp under way
+constexpr unsigned ALL = 0xffffffff;
+// tune: MOST_BLOCKS 528 1056 2112
+
+__device__ unsigned total[MOST_BLOCKS][WARPS], total_of_block[MOST_BLOCKS];
+
+__device__ uint4 load(const unsigned *in, int i, int n) {
+    if (i + 4 <= n) return *reinterpret_cast<const uint4 *>(in + i);
+    return {i < n ? in[i] : 0, i + 1 < n ? in[i + 1] : 0, i + 2 < n ? in[i + 2] : 0, 0};
+}
+
+__device__ void store(unsigned *out, int i, int n, uint4 x) {
+    if (i + 4 <= n) {
+        *reinterpret_cast<uint4 *>(out + i) = x;
+        return;
+    }
+    if (i < n) out[i] = x.x;
+    if (i + 1 < n) out[i + 1] = x.y;
+    if (i + 2 < n) out[i + 2] = x.z;
+}
+
+// The lane's elements of this round: all loads, and then the first sum.
+__device__ void load_round(uint4 *x, const unsigned *in, int base, int last) {
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) x[k] = load(in, base + 4 * (32 * k + threadIdx.x % 32), last);
+}
+
+__global__ void add_parts(const unsigned *__restrict__ in, int n, int part) {
+    __shared__ unsigned sum;
+    int warp = threadIdx.x / 32, first = (blockIdx.x * WARPS + warp) * part, last = min(n, first + part);
+    unsigned mine = 0;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    for (int base = first; base < last; base += ROUND) {
+        uint4 x[AHEAD];
+        load_round(x, in, base, last);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) mine += x[k].x + x[k].y + x[k].z + x[k].w;
+    }
+    mine = __reduce_add_sync(ALL, mine);
+    if (threadIdx.x % 32 == 0) total[blockIdx.x][warp] = mine, atomicAdd(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) total_of_block[blockIdx.x] += sum;
+}
+
+// The sum over the blocks before this one, and over the warps before this one in it.
+__device__ unsigned sum_before(int warp) {
+    __shared__ unsigned blocks_before;
+    if (threadIdx.x == 0) blocks_before = 0;
+    __syncthreads();
+    unsigned sum = 0;
+    for (int b = threadIdx.x; b < blockIdx.x; b += THREADS) sum += total_of_block[b];
+    sum = __reduce_add_sync(ALL, sum);
+    if (threadIdx.x % 32 == 0) atomicAdd(&blocks_before, sum);
+    __syncthreads();
+    sum = blocks_before;
+    for (int w = 0; w < WARPS; w++) sum += w < warp ? total[blockIdx.x][w] : 0;
+    return sum;
+}
+
+__device__ unsigned scan_warp(unsigned x) {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        unsigned other = __shfl_up_sync(ALL, x, distance);
+        if (threadIdx.x % 32 >= distance) x += other;
+    }
+    return x;
+}
+
+__global__ void scan_parts(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part) {
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int first = (blockIdx.x * WARPS + warp) * part, last = min(n, first + part);
+    unsigned before = sum_before(warp);
+    for (int base = first; base < last; base += ROUND) {
+        uint4 x[AHEAD];
+        load_round(x, in, base, last);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, up_to = scan_warp(d);
+            unsigned start = before + up_to - d; // what lies before the lane's four
+            store(out, base + 4 * (32 * k + lane), last, {start + a, start + b, start + c, start + d});
+            before += __shfl_sync(ALL, up_to, 31);
+        }
+    }
+}
+
+extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
+    int part = (n / (MOST_BLOCKS * WARPS) + ROUND) / ROUND * ROUND; // elements of a warp, whole rounds
+    int blocks = (n + WARPS * part - 1) / (WARPS * part);
+    if (blocks == 0) return;
+    add_parts<<<blocks, THREADS>>>(in, n, part);
+    scan_parts<<<blocks, THREADS>>>(out, in, n, part);
+}

@@ -1,0 +1,122 @@
+// expect: WA
+// The lowest four bits decide, whatever the digit.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                  // of a lane, a warp, a block
+constexpr unsigned ALL = 0xffffffff;
+
+// By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
+__device__ int counts[DIGITS][MOST_BLOCKS], starts[DIGITS][MOST_BLOCKS];
+
+__device__ int digit_of(unsigned key, int shift) { return key & (DIGITS - 1); }
+
+__global__ void count_digits(const unsigned *__restrict__ in, int n, int part, int shift) {
+    __shared__ int count[DIGITS];
+    int first = blockIdx.x * part, last = min(n, first + part);
+    if (threadIdx.x < DIGITS) count[threadIdx.x] = 0;
+    __syncthreads();
+    for (int base = first; base < last; base += THREADS * 4) {
+        int i = base + threadIdx.x;
+        unsigned key[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            if (i + THREADS * k < last) atomicAdd(&count[digit_of(key[k], shift)], 1);
+    }
+    __syncthreads();
+    if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
+}
+
+// One block; a warp for each digit adds up over the blocks. What lies before a digit are all smaller ones.
+__global__ void scan_counts(int blocks) {
+    __shared__ int total[DIGITS];
+    int digit = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
+    for (int b = lane; b < blocks; b += 32) sum += counts[digit][b];
+    sum = __reduce_add_sync(ALL, sum);
+    if (lane == 0) total[digit] = sum;
+    __syncthreads();
+    int before = 0;
+    for (int d = 0; d < digit; d++) before += total[d];
+#pragma unroll 4
+    for (int base = 0; base < blocks; base += 32) {
+        int mine = base + lane < blocks ? counts[digit][base + lane] : 0, up_to = mine;
+#pragma unroll
+        for (int distance = 1; distance < 32; distance *= 2) {
+            int other = __shfl_up_sync(ALL, up_to, distance);
+            if (lane >= distance) up_to += other;
+        }
+        if (base + lane < blocks) starts[digit][base + lane] = before + up_to - mine;
+        before += __shfl_sync(ALL, up_to, 31);
+    }
+}
+
+// For warp 0, after the warps have counted: found[w][d] becomes where in the tile the keys of warp w with digit d go, and
+// offset[d] what leads from a place in the tile to one in `out`. Lane d has in `next` where its digit goes on there.
+__device__ void place_digits(int (*found)[DIGITS + 1], int *offset, int *next) {
+    int lane = threadIdx.x % 32, all = 0;
+    for (int w = 0; w < WARPS && lane < DIGITS; w++) all += found[w][lane];
+    int up_to = all;
+#pragma unroll
+    for (int distance = 1; distance < DIGITS; distance *= 2) {
+        int other = __shfl_up_sync(ALL, up_to, distance);
+        if (lane >= distance) up_to += other;
+    }
+    if (lane >= DIGITS) return;
+    int sum = up_to - all;
+    offset[lane] = *next - sum;
+    *next += all;
+    for (int w = 0; w < WARPS; w++) {
+        int some = found[w][lane];
+        found[w][lane] = sum;
+        sum += some;
+    }
+}
+
+__global__ void move_keys(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part, int shift) {
+    __shared__ int found[WARPS][DIGITS + 1], offset[DIGITS]; // the last column is for threads beyond the end
+    __shared__ unsigned sorted[TILE];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, first = blockIdx.x * part, last = min(n, first + part);
+    int next = t < DIGITS ? starts[t][blockIdx.x] : 0;
+    for (int base = first; base < last; base += TILE) {
+        unsigned key[KEYS];
+        int rank[KEYS], i = base + warp * OF_WARP + lane;
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : 0;
+        if (lane <= DIGITS) found[warp][lane] = 0;
+        __syncwarp();
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) {
+            int digit = i + 32 * k < last ? digit_of(key[k], shift) : DIGITS;
+            unsigned peers = __match_any_sync(ALL, digit); // the lanes that have the same digit
+            int seen = found[warp][digit];                 // in this warp, in rounds before
+            rank[k] = seen + __popc(peers & ((1u << lane) - 1));
+            __syncwarp();
+            if (lane == __ffs(peers) - 1) found[warp][digit] = seen + __popc(peers);
+            __syncwarp();
+        }
+        __syncthreads();
+        if (warp == 0) place_digits(found, offset, &next);
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < KEYS; k++)
+            if (i + 32 * k < last) sorted[found[warp][digit_of(key[k], shift)] + rank[k]] = key[k];
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) {
+            int place = THREADS * k + t;
+            if (base + place >= last) break; // as many keys in `sorted` as in this tile
+            unsigned mine = sorted[place];
+            out[offset[digit_of(mine, shift)] + place] = mine;
+        }
+    }
+}
+
+extern "C" void radix_pass(unsigned *out, const unsigned *in, int n, int shift) {
+    int part = (n / MOST_BLOCKS + TILE) / TILE * TILE; // keys of a block, whole tiles
+    int blocks = (n + part - 1) / part;
+    if (blocks == 0) return;
+    count_digits<<<blocks, THREADS>>>(in, n, part, shift);
+    scan_counts<<<1, 32 * DIGITS>>>(blocks);
+    move_keys<<<blocks, THREADS>>>(out, in, n, part, shift);
+}

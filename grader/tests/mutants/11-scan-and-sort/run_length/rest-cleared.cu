@@ -1,0 +1,114 @@
+// expect: WA
+// What lies behind the runs is set to 0.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int AHEAD = 4, ROUND = 32 * AHEAD, STRETCH = 4 * ROUND;      // elements of a warp under way; and at least in all
+constexpr unsigned ALL = 0xffffffff;
+// tune: MOST_BLOCKS 264 528 1056
+
+struct __align__(8) runs_of { // loaded as one
+    int begun, latest; // how many begin, and where the last of them does; -1 for none
+};
+
+__device__ runs_of of_warp[MOST_BLOCKS][WARPS], of_block[MOST_BLOCKS];
+
+// Where runs begin in this round, as a vote of the warp for each 32 elements. `before` is the element in front of the round.
+__device__ void vote(unsigned *votes, int *x, int *before, const int *in, int base, int last) {
+    int lane = threadIdx.x % 32, i = base + lane;
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) x[k] = i + 32 * k < last ? in[i + 32 * k] : 0; // all loads, and then the first vote
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+        int left = __shfl_up_sync(ALL, x[k], 1);
+        if (lane == 0) left = *before;
+        votes[k] = __ballot_sync(ALL, i + 32 * k < last && (i + 32 * k == 0 || x[k] != left));
+        *before = __shfl_sync(ALL, x[k], 31);
+    }
+}
+
+__global__ void count_runs(const int *__restrict__ in, int n, int part) {
+    __shared__ int total, newest;
+    int warp = threadIdx.x / 32, first = (blockIdx.x * WARPS + warp) * part, last = min(n, first + part);
+    int before = first > 0 && first < n ? in[first - 1] : 0;
+    runs_of mine = {0, -1};
+    if (threadIdx.x == 0) total = 0, newest = -1;
+    __syncthreads();
+    for (int base = first; base < last; base += ROUND) {
+        unsigned votes[AHEAD];
+        int x[AHEAD];
+        vote(votes, x, &before, in, base, last);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            mine.begun += __popc(votes[k]);
+            if (votes[k]) mine.latest = base + 32 * k + 31 - __clz(votes[k]);
+        }
+    }
+    if (threadIdx.x % 32 == 0) {
+        of_warp[blockIdx.x][warp] = mine;
+        atomicAdd(&total, mine.begun);
+        atomicMax(&newest, mine.latest);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) of_block[blockIdx.x] = {total, newest};
+}
+
+// Of the blocks before this one, and of the warps before this one in it.
+__device__ runs_of runs_before(int warp) {
+    __shared__ int total, newest;
+    if (threadIdx.x == 0) total = 0, newest = -1;
+    __syncthreads();
+    runs_of r = {0, -1};
+    for (int b = threadIdx.x; b < blockIdx.x; b += THREADS) {
+        runs_of some = of_block[b];
+        r.begun += some.begun;
+        r.latest = max(r.latest, some.latest);
+    }
+    r.begun = __reduce_add_sync(ALL, r.begun);
+    r.latest = __reduce_max_sync(ALL, r.latest);
+    if (threadIdx.x % 32 == 0) atomicAdd(&total, r.begun), atomicMax(&newest, r.latest);
+    __syncthreads();
+    r = {total, newest};
+    for (int w = 0; w < warp; w++) {
+        runs_of some = of_warp[blockIdx.x][w];
+        r.begun += some.begun;
+        r.latest = max(r.latest, some.latest);
+    }
+    return r;
+}
+
+__global__ void write_runs(int *__restrict__ values, int *__restrict__ lengths, int *__restrict__ runs,
+                           const int *__restrict__ in, int n, int part) {
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int first = (blockIdx.x * WARPS + warp) * part, last = min(n, first + part);
+    int before = first > 0 && first < n ? in[first - 1] : 0;
+    runs_of r = runs_before(warp);
+    for (int base = first; base < last; base += ROUND) {
+        unsigned votes[AHEAD];
+        int x[AHEAD];
+        vote(votes, x, &before, in, base, last);
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++) {
+            int i = base + 32 * k;
+            unsigned below = votes[k] & ((1u << lane) - 1);
+            if (votes[k] >> lane & 1) {
+                int place = r.begun + __popc(below), start = below ? i + 31 - __clz(below) : r.latest;
+                values[place] = x[k];
+                if (place > 0) lengths[place - 1] = i + lane - start; // this run begins: the one before it ends
+            }
+            r.begun += __popc(votes[k]);
+            if (votes[k]) r.latest = i + 31 - __clz(votes[k]);
+        }
+    }
+    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == THREADS - 1) {
+        *runs = r.begun;
+        if (r.begun > 0) lengths[r.begun - 1] = n - r.latest;
+    }
+}
+
+extern "C" void run_length(int *values, int *lengths, int *runs, const int *in, int n) {
+    int part = (n / (MOST_BLOCKS * WARPS) + STRETCH) / STRETCH * STRETCH; // elements of a warp, whole rounds
+    int blocks = max(1, (n + WARPS * part - 1) / (WARPS * part));
+    cudaMemsetAsync(values, 0, n * sizeof(int));
+    count_runs<<<blocks, THREADS>>>(in, n, part);
+    write_runs<<<blocks, THREADS>>>(values, lengths, runs, in, n, part);
+}

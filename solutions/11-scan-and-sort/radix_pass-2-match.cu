@@ -1,0 +1,75 @@
+// Step 2: a match tells each lane which lanes have its digit; of these, how many are before it is its rank in the warp.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr unsigned ALL = 0xffffffff;
+
+// By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
+__device__ int counts[DIGITS][MOST_BLOCKS], starts[DIGITS][MOST_BLOCKS];
+
+__device__ int digit_of(unsigned key, int shift) { return key >> shift & (DIGITS - 1); }
+
+__global__ void count_digits(const unsigned *in, int n, int part, int shift) {
+    __shared__ int count[DIGITS];
+    if (threadIdx.x < DIGITS) count[threadIdx.x] = 0;
+    __syncthreads();
+    int last = min(n, (int)(blockIdx.x + 1) * part);
+    for (int i = blockIdx.x * part + threadIdx.x; i < last; i += THREADS) atomicAdd(&count[digit_of(in[i], shift)], 1);
+    __syncthreads();
+    if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
+}
+
+// One block; a warp for each digit adds up over the blocks. What lies before a digit are all smaller ones.
+__global__ void scan_counts(int blocks) {
+    __shared__ int total[DIGITS];
+    int digit = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
+    for (int b = lane; b < blocks; b += 32) sum += counts[digit][b];
+    sum = __reduce_add_sync(ALL, sum);
+    if (lane == 0) total[digit] = sum;
+    __syncthreads();
+    int before = 0;
+    for (int d = 0; d < digit; d++) before += total[d];
+    for (int base = 0; base < blocks; base += 32) {
+        int mine = base + lane < blocks ? counts[digit][base + lane] : 0, up_to = mine;
+        for (int distance = 1; distance < 32; distance *= 2) {
+            int other = __shfl_up_sync(ALL, up_to, distance);
+            if (lane >= distance) up_to += other;
+        }
+        if (base + lane < blocks) starts[digit][base + lane] = before + up_to - mine;
+        before += __shfl_sync(ALL, up_to, 31);
+    }
+}
+
+__global__ void move_keys(unsigned *out, const unsigned *in, int n, int part, int shift) {
+    __shared__ int next[DIGITS], found[WARPS][DIGITS];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32, first = blockIdx.x * part, last = min(n, first + part);
+    if (t < DIGITS) next[t] = starts[t][blockIdx.x];
+    for (int base = first; base < last; base += THREADS) {
+        int i = base + t;
+        unsigned key = i < last ? in[i] : 0;
+        int digit = i < last ? digit_of(key, shift) : DIGITS;
+        __syncwarp(); // all have read what they found the round before
+        if (lane < DIGITS) found[warp][lane] = 0;
+        __syncwarp();
+        unsigned peers = __match_any_sync(ALL, digit); // the lanes that have the same digit
+        if (digit < DIGITS && lane == __ffs(peers) - 1) found[warp][digit] = __popc(peers);
+        __syncthreads();
+        if (t < DIGITS) // where each warp's keys of this digit go
+            for (int w = 0, sum = next[t]; w <= WARPS; w++) {
+                int some = w < WARPS ? found[w][t] : 0;
+                if (w < WARPS) found[w][t] = sum;
+                else next[t] = sum;
+                sum += some;
+            }
+        __syncthreads();
+        if (i < last) out[found[warp][digit] + __popc(peers & ((1u << lane) - 1))] = key;
+    }
+}
+
+extern "C" void radix_pass(unsigned *out, const unsigned *in, int n, int shift) {
+    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // keys of a block, whole rounds
+    int blocks = (n + part - 1) / part;
+    if (blocks == 0) return;
+    count_digits<<<blocks, THREADS>>>(in, n, part, shift);
+    scan_counts<<<1, 32 * DIGITS>>>(blocks);
+    move_keys<<<blocks, THREADS>>>(out, in, n, part, shift);
+}
