@@ -127,7 +127,8 @@ static void run_blocks(struct worker *k) {
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
-        while ((s = block_run(k, b, TURN)) == WARP_YIELDS) /* warps may wait for each other, by flags in shared memory */
+        /* In turns: warps may wait for each other, by flags in shared memory. */
+        while ((s = block_run(k, b, TURN)) == WARP_YIELDS)
             ;
         if (s == WARP_FAULTED) {
             if (k->x.faulted) note_fault(k, i);
