@@ -136,7 +136,8 @@ static void run_blocks(struct worker *k) {
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
-        while ((s = block_run(k, b, UINT64_MAX / 2)) == WARP_YIELDS)
+        /* In turns: warps may wait for each other, by flags in shared memory. */
+        while ((s = block_run(k, b, TURN)) == WARP_YIELDS)
             ;
         if (s == WARP_FAULTED) {
             if (k->x.faulted) note_fault(k, i);

@@ -119,6 +119,7 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
 /* The thread of the stamp is a lane that runs in step with this one. */
 static bool in_step(const struct exec *x, u32 stamp) {
     u32 thread = race_stamp_thread(stamp);
+    if (stamp_kind(stamp) == RACE_ATOMIC_WARPS) return false; /* others did so before */
     return thread / 32 == x->warp->index && (x->active >> thread % 32 & 1);
 }
 

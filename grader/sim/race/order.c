@@ -102,6 +102,15 @@ static void note(const struct exec *x, u64 granule, u16 *blocks, u32 *stamps) {
     stamps[granule] = mine | (others ? RACE_MANY_WARPS : 0);
 }
 
+/* An update on top of another block's, which who looks at it then sees as well. */
+static void note_update(const struct exec *x, u64 granule) {
+    struct race_plane *p = x->worker->plane;
+    u16 u = p->update[granule];
+    bool others = u != race_block(x->block) && unordered(x, u, p->updated[granule]);
+    note(x, granule, p->update, p->updated);
+    if (others) p->update[granule] = RACE_MANY_BLOCKS;
+}
+
 static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     struct race_plane *p = x->worker->plane;
     bool before = unordered(x, p->write[granule], p->wrote[granule]) ||
@@ -134,7 +143,7 @@ static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
     case RACE_UPDATE:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->read, p->was_read, "read");
-        note(x, granule, p->update, p->updated);
+        note_update(x, granule);
         leave(x, &x->mems[t->o->aux], granule, true);
         break;
     case RACE_EXCHANGE: break; /* race_ordered_exchange */
