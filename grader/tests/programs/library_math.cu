@@ -68,6 +68,12 @@ F2(K2)
         if (i < n - 1) y[i] = f(x[i], x[i + 1]);                                                             \
     }
 D2(K2D)
+/* The exponent is drawn first: which argument of a call is, C++ leaves open. */
+static float of_any_size() {
+    int exponent = rand() % 80 - 40;
+    return ldexpf(rand() / (float)RAND_MAX - .5f, exponent);
+}
+
 int main() {
     const int n = 4096;
     static float x[n], y[n];
@@ -79,7 +85,7 @@ int main() {
         x[i] = i < 23     ? sp[i]
                : i < 2000 ? (rand() / (float)RAND_MAX - .5f) * 20
                : i < 3000 ? (rand() / (float)RAND_MAX) * 1e5f
-                          : ldexpf(rand() / (float)RAND_MAX - .5f, rand() % 80 - 40);
+                          : of_any_size();
         xd[i] = i < 23 ? sp[i] : x[i] * (1 + rand() * 1e-12);
     }
     float *dx, *dy;
