@@ -42,7 +42,7 @@ FUZZ(protocol) {
     if (data[0] & 1) {
         uint64_t ready = 0;
         send_frame(fd, WB_OP_next_call, (const uint8_t *)&ready, sizeof ready);
-        if (!server_wait_ready(f.server, server_now() + 1, -1, &o)) __builtin_trap();
+        if (!server_wait_ready(f.server, server_now() + 60, -1, &o)) __builtin_trap();
         if (!server_buffers(f.server, &(struct server_buffer){.name = "own", .bytes = 256}, 1, &e)) __builtin_trap();
     }
     size_t at = 1;
