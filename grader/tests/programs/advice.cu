@@ -1,4 +1,5 @@
 // Hints about managed memory are kept, and given back.
+// stderr: the program never asked cudaGetLastError()
 #include "check.h"
 int main() {
     int *p;

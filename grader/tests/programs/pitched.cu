@@ -1,4 +1,5 @@
 // Two- and three-dimensional allocations and copies.
+// stderr: the program never asked cudaGetLastError()
 #include "check.h"
 #include <cstring>
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 static __host__ __device__ int below_zero(const char *text) { return text[0] < 0; }
-static __host__ __device__ float left_over(float a, float b) { return a * a - b; }
+static __host__ __device__ float left_over(float a, float b) { return a * a + b; }
 
 __global__ void ask(const char *text, float a, float b, int *below, float *left) {
     *below = below_zero(text);
@@ -12,7 +12,7 @@ __global__ void ask(const char *text, float a, float b, int *below, float *left)
 }
 
 int main() {
-    volatile float a = 1 + 1.0f / 4096, b = 1 + 1.0f / 2048;
+    volatile float a = 1 + 1.0f / 4096, b = -1 - 1.0f / 2048;
     volatile char first = (char)0xe9;
     char text[2] = {first, 0}, *there;
     int *below, got;

@@ -1,4 +1,5 @@
 // Variables of the device: initial values, copies to and from them, their address and size.
+// stderr: the program never asked cudaGetLastError()
 #include "check.h"
 
 __device__ int counter = 5;
