@@ -295,6 +295,7 @@ static void put_call(const char *name, struct buf *out) {
                  {"alloc", "The call to `cudaMalloc`"},
                  {"free", "The call to `cudaFree`"},
                  {"sync", "The synchronisation"},
+                 {"condition", "The creation of a graph's condition"},
                  {"texture_create", "The creation of a texture or surface object"}};
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].message)) {

@@ -48,6 +48,7 @@ int wb_graph_conditional_start(cudaGraph_t g);
 /* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as allocated between its nodes ---- */
 
 int wb_graph_memory_new(void **out, size_t bytes);
+int wb_graph_condition_new(void **out); /* a word that kernels may set by cudaGraphSetConditional */
 /* Nodes that name it keep it. */
 void wb_graph_memory_hold(void *p);
 void wb_graph_memory_drop(void *p);

@@ -26,7 +26,7 @@ static const struct condition *find(uint64_t word) {
 static int new_condition(uint64_t *out, uint32_t initial, bool assigned) {
     struct condition *c = calloc(1, sizeof *c);
     void *word;
-    int error = c ? wb_graph_memory_new(&word, sizeof(uint32_t)) : cudaErrorMemoryAllocation;
+    int error = c ? wb_graph_condition_new(&word) : cudaErrorMemoryAllocation;
     if (error) return free(c), error;
     wb_lock();
     *c = (struct condition){.next = all, .word = (uint64_t)word, .initial = initial, .assigned = assigned};

@@ -37,22 +37,28 @@ static void release(struct memory *m) {
     free(m);
 }
 
-int wb_graph_memory_new(void **out, size_t bytes) {
-    struct wb_rep_alloc p;
+static int add(uint64_t address, size_t bytes, void **out) {
     struct memory *m = calloc(1, sizeof *m);
-    if (!m) return cudaErrorMemoryAllocation;
-    int error = wb_ask(alloc, &((struct wb_req_alloc){bytes}), &p);
-    if (error || !wb_range_add(p.address, bytes, WB_MEMORY_DEVICE, 0)) {
-        free(m);
-        return error ? error : cudaErrorMemoryAllocation;
-    }
+    if (!m || !wb_range_add(address, bytes, WB_MEMORY_DEVICE, 0)) return free(m), cudaErrorMemoryAllocation;
     wb_lock();
-    *m = (struct memory){.next = all, .p = (void *)p.address, .bytes = bytes};
+    *m = (struct memory){.next = all, .p = (void *)address, .bytes = bytes};
     all = m;
     if (reserved() > reserved_high) reserved_high = reserved();
     wb_unlock();
     *out = m->p;
     return 0;
+}
+
+int wb_graph_memory_new(void **out, size_t bytes) {
+    struct wb_rep_alloc p;
+    int error = wb_ask(alloc, &((struct wb_req_alloc){bytes}), &p);
+    return error ? error : add(p.address, bytes, out);
+}
+
+int wb_graph_condition_new(void **out) {
+    struct wb_rep_condition p;
+    int error = wb_ask(condition, NULL, &p);
+    return error ? error : add(p.address, sizeof(uint32_t), out);
 }
 
 void wb_graph_memory_hold(void *p) {

@@ -170,6 +170,17 @@ int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q
                          (unsigned long long)q->bytes, (unsigned long long)s->shared_bytes);
 }
 
+int server_on_condition(struct server *s, const struct wb_req_condition *q, struct tail tail,
+                        struct wb_rep_condition *p, struct buf *out) {
+    (void)q, (void)tail, (void)out;
+    if (s->options.grading)
+        return server_refuse(s, WB_cudaErrorNotSupported, "conditional nodes of graphs are not part of exercises");
+    p->address = s->backend->ops->alloc(s->backend, sizeof(uint32_t), SIM_CONDITION);
+    if (!p->address) return WB_cudaErrorMemoryAllocation;
+    add_live(s, p->address, sizeof(uint32_t));
+    return 0;
+}
+
 int server_on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
                    struct buf *out) {
     (void)tail, (void)p, (void)out;

@@ -120,6 +120,8 @@ enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 /* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be NULL) is used in
  * reports. Addresses are 512-byte aligned with a redzone between allocations. Memory counts as uninitialised. */
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
+/* The name of an allocation that kernels may set by cudaGraphSetConditional. */
+#define SIM_CONDITION "condition of a graph"
 /* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
  * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);

@@ -202,9 +202,11 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
     core_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
 }
 
-/* A condition of a graph is a word of device memory, and its handle the address (runtime/graph_conditional.c). */
+/* A condition of a graph is a word of device memory, and its handle the address (runtime/graph_conditional.c). Nothing else is
+ * written by it: it would be a store that nobody counts. */
 static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
-    if (memory_find(x->memory, word, sizeof value) < 0) {
+    const struct allocation *a = memory_at(x->memory, word);
+    if (!a || strcmp(a->name, SIM_CONDITION) != 0) {
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, word,
                    "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did not give",
                    (unsigned long long)word);

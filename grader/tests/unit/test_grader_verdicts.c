@@ -109,6 +109,12 @@ static const struct submission {
          "r.res.linear.desc = cudaCreateChannelDesc<int>(); r.res.linear.sizeInBytes = 4 * n; cudaTextureDesc d = {};"
          "cudaTextureObject_t t = 0; cudaCreateTextureObject(&t, &r, &d, nullptr); if (n) k<<<1, 64>>>(out, t, n);"),
      V_RTE, "The creation of a texture or surface object had failed: cudaErrorNotSupported"},
+    /* It would be a store that nobody counts. */
+    {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);") ENTRY(LAUNCH),
+     V_RTE, "which cudaGraphConditionalHandleCreate did not give"},
+    {GOOD ENTRY("cudaGraph_t g; cudaGraphConditionalHandle h; if (!n) return; cudaGraphCreate(&g, 0); "
+                "cudaGraphConditionalHandleCreate(&h, g, 1, cudaGraphCondAssignDefault); " LAUNCH),
+     V_AC, ""},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
     /* A million rounds of five instructions or more: 50 million are enough for each launch, and not for twelve. */
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
