@@ -45,6 +45,13 @@ static void carry_skeleton(struct carry *c, const struct exercise *ex) {
     buf_free(&source);
 }
 
+static void carry_library(struct carry *c, const struct exercise *ex, const char *path, const char *name) {
+    struct build b = {0};
+    struct err e = {0};
+    bool ok = vendor_build(ex, path, &b, &e);
+    note(c, ex, name, ok, &b, &e);
+}
+
 static void carry(struct carry *c, const struct exercise *ex) {
     char **steps = book_steps(ex), path[VENDOR_PATH];
     for (unsigned i = 0; i == 0 || (steps && steps[i - 1]); i++) {
@@ -56,11 +63,8 @@ static void carry(struct carry *c, const struct exercise *ex) {
     }
     book_free_list(steps);
     carry_skeleton(c, ex);
-    if (!vendor_file(ex, path)) return;
-    struct build b = {0};
-    struct err e = {0};
-    bool ok = vendor_build(ex, path, &b, &e);
-    note(c, ex, "CUB", ok, &b, &e);
+    if (vendor_practice(ex, path)) carry_library(c, ex, path, "in practice");
+    if (vendor_file(ex, path)) carry_library(c, ex, path, "CUB");
 }
 
 int cmd_gpu_build(const struct options *o) {

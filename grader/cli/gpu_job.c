@@ -179,19 +179,24 @@ static void by_cublas(struct job *j) {
     else cannot(j, "time of cuBLAS", answer, e.text);
 }
 
-/* CUB does the job behind the same entry, so that it is one more version of the exercise. */
-static void by_cub(struct job *j) {
-    struct build cub = {0};
+/* A library that does the job behind the same entry is one more version of the exercise. */
+static void by_file(struct job *j, const char *path, const char *name, const char *what) {
+    struct build b = {0};
     struct measurement m = {0};
     struct err e = {0};
-    char path[VENDOR_PATH];
-    if (!vendor_file(j->ex, path) || !wanted(j, "libraries", "time of CUB", "CUB")) return;
-    bool ok = open_answer(j, &e) && vendor_build(j->ex, path, &cub, &e);
-    struct session *s = ok ? speed_gpu_open(j->ex, &cub, &j->go, true, &e) : NULL;
-    if (s && measure(j, s, &m, &e)) library(j, "CUB", m.second, m.first * 1e6);
-    else cannot(j, "time of CUB", answer, e.text);
+    if (!wanted(j, "libraries", what, name)) return;
+    bool ok = open_answer(j, &e) && vendor_build(j->ex, path, &b, &e);
+    struct session *s = ok ? speed_gpu_open(j->ex, &b, &j->go, true, &e) : NULL;
+    if (s && measure(j, s, &m, &e)) library(j, name, m.second, m.first * 1e6);
+    else cannot(j, what, answer, e.text);
     speed_gpu_close(s);
-    build_free(&cub);
+    build_free(&b);
+}
+
+static void by_files(struct job *j) {
+    char path[VENDOR_PATH];
+    if (vendor_practice(j->ex, path)) by_file(j, path, "in practice", "time of what is called in practice");
+    if (vendor_file(j->ex, path)) by_file(j, path, "CUB", "time of CUB");
 }
 
 /* ---- all ---- */
@@ -216,7 +221,7 @@ void gpu_job(const struct report *r, const struct exercise *ex) {
     json_object_set_new(j.part, "not_done", json_object());
     each_version(&j, verdict, true);
     each_version(&j, time_version, false);
-    by_cub(&j);
+    by_files(&j);
     by_cublas(&j);
     speed_gpu_close(j.session);
     if (!gpu_part_write(r, ex, j.part, &e)) cli_complain(&e);
