@@ -3,7 +3,8 @@
 
     python3 grader/tests/gpu/sanitizer.py            writes the page from sanitizer-h100.tsv and the programs' .expected
     python3 grader/tests/gpu/sanitizer.py --check    status 1 if the page is not what would be written
-    python3 grader/tests/gpu/sanitizer.py --measure  on a machine with a GPU, nvcc and compute-sanitizer: the .tsv anew
+    python3 grader/tests/gpu/sanitizer.py --measure  on a machine with a GPU, nvcc and compute-sanitizer: the .tsv of what has no
+                                                     figures yet; of all, after the file is deleted
 
 Run from the top of the tree. A program that is newer than the figures has none."""
 import collections, concurrent.futures, csv, glob, os, re, subprocess, sys, textwrap
@@ -94,10 +95,13 @@ def measure(work="build/tests/sanitizer"):
     def build(name):
         options = [m[1].split() for l in open(f"{TORTURE}/{name}.cu") if (m := re.match(r"// nvcc: (.*)", l))]
         subprocess.run(["nvcc", "-arch=native", "-lineinfo", *(options[0] if options else []), "-o", f"{work}/{name}", f"{TORTURE}/{name}.cu"], check=True)
+    old = open(FIGURES).read().splitlines()[1:] if os.path.exists(FIGURES) else []
+    known = {line.split("\t")[0] for line in old}
+    todo = [n for n in programs() if n not in known]
     with concurrent.futures.ThreadPoolExecutor(14) as pool:
-        list(pool.map(build, programs()))
-        rows = list(pool.map(run, [(n, t) for n in programs() for t in TOOLS]))
-    with open(FIGURES, "w") as f: f.write("program\ttool\texit\tsummary\tfirst finding\n" + "\n".join(rows) + "\n")
+        list(pool.map(build, todo))
+        rows = list(pool.map(run, [(n, t) for n in todo for t in TOOLS]))
+    with open(FIGURES, "w") as f: f.write("program\ttool\texit\tsummary\tfirst finding\n" + "\n".join(sorted(old + rows, key=lambda l: l.split("\t")[0])) + "\n")
 
 def main():
     if "--measure" in sys.argv: return measure()
