@@ -1,4 +1,4 @@
-// expect: WA
+// expect: RTE
 // A lane counts itself: each run comes to the place after its own.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
