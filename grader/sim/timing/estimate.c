@@ -257,6 +257,8 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .schedule = schedule,
                               .traffic = &traffic,
                               .trace = trace,
+                              .place = &p->place,
+                              .base = p->base,
                               .order = order,
                               .norder = n,
                               .blocks = p->blocks,

@@ -220,6 +220,8 @@ struct replay_input {
     struct schedule *schedule; /* NULL: from PTX */
     struct traffic *traffic;
     struct sim_trace *trace;
+    const struct placement *place;
+    u64 base;         /* the block whose neighbours are traced, too */
     const u32 *order; /* which traced block is the n-th of the SM */
     u32 norder;
     u32 blocks, resident;                   /* blocks that the SM runs in all, at one time */

@@ -80,7 +80,7 @@ struct machine {
     double barrier;    /* when the unit that counts arrivals is free */
     double *debt;      /* DRAM sectors owed, by buffer and verb */
     struct target *targets;
-    u32 target_slots;
+    u32 target_slots, spread; /* traced blocks that are spread over the grid */
     double hits, sectors, l2_hits, l2_sectors;
     double *done;
     u32 ndone, started;

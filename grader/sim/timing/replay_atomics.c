@@ -27,45 +27,57 @@ static struct target *find(struct machine *m, u64 key) {
     return &m->targets[h];
 }
 
+static bool all_traced(const struct replay_input *in) { return in->trace->nblocks == in->place->nblocks; }
+
+/* Not one of those that are traced because they are neighbours of another. Where these meet it is not by chance. */
+static bool is_spread(const struct replay_input *in, u64 block) {
+    const u32 *grid = in->place->grid;
+    const u64 step[3] = {1, grid[0], (u64)grid[0] * grid[1]};
+    for (u32 axis = 0; axis < 3; axis++)
+        if (grid[axis] > 1 && block == in->base + step[axis]) return all_traced(in);
+    return true;
+}
+
 static void note(struct machine *m, u64 key, u32 block) {
     struct target *t = find(m, key);
     t->key = key;
     if (t->last != block + 1) t->blocks++, t->last = block + 1;
 }
 
-/* All words under atomics in the trace; with `m`, they are noted. */
-static u64 each_entry(struct machine *m, const struct sim_trace *t) {
+/* All words under atomics in the block's trace; with `m`, they are noted. */
+static u64 each_entry(struct machine *m, const struct trace_block *block, u32 b) {
     u64 n = 0;
-    for (u32 b = 0; b < t->nblocks; b++)
-        for (u32 w = 0; w < t->blocks[b].nwarps; w++) {
-            const struct trace_warp *s = &t->blocks[b].warps[w];
-            for (u32 i = 0; i < s->n; i++) {
-                u64 h = s->words[i];
-                if (!trace_is_access(h)) continue;
-                bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
-                for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
-                    if (m)
-                        note(m, sector_key(word_of(s->words[i + k])), b),
-                            note(m, slice_key(word_of(s->words[i + k])), b);
-                i += trace_entries(h);
-            }
+    for (u32 w = 0; w < block->nwarps; w++) {
+        const struct trace_warp *s = &block->warps[w];
+        for (u32 i = 0; i < s->n; i++) {
+            u64 h = s->words[i];
+            if (!trace_is_access(h)) continue;
+            bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
+            for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
+                if (m)
+                    note(m, sector_key(word_of(s->words[i + k])), b), note(m, slice_key(word_of(s->words[i + k])), b);
+            i += trace_entries(h);
         }
+    }
     return n;
 }
 
 void time_atomic_open(struct machine *m, const struct sim_trace *t) {
-    u64 n = 2 * each_entry(NULL, t);
+    u64 n = 0;
+    for (u32 b = 0; b < t->nblocks; b++) n += 2 * each_entry(NULL, &t->blocks[b], b);
     for (m->target_slots = 64; m->target_slots < 2 * n; m->target_slots *= 2) {}
     m->targets = xcalloc(m->target_slots, sizeof *m->targets);
-    each_entry(m, t);
+    for (u32 b = 0; b < t->nblocks; b++)
+        if (is_spread(m->in, t->blocks[b].linear)) m->spread++, each_entry(m, &t->blocks[b], b);
 }
 
 /* All SMs' load there over this one's. Its blocks go there as often as `blocks` of the n traced ones do; how
- * often the others do is what one of them says about the rest. */
+ * often the others do is what one of them says about the rest. Where all are traced, no more than these go there. */
 static double contenders(const struct machine *m, const struct target *t) {
-    double n = m->in->trace->nblocks, k = t->blocks;
+    double n = m->spread, k = t->blocks;
     if (k < 2) return 1;
-    return max2(1, m->in->active_sms * (k - 1) / (n - 1) * n / k);
+    double all = max2(1, m->in->active_sms * (k - 1) / (n - 1) * n / k);
+    return all_traced(m->in) && all > k ? k : all;
 }
 
 static double occupy(struct machine *m, u64 key, double at, double cycles) {
@@ -87,7 +99,7 @@ static double most_wanted(const u64 *p, u32 k, u64 *seen) {
     return most;
 }
 
-/* What the slice does not have comes from DRAM, 64 bytes, and goes there again. */
+/* What the slice does not have comes from DRAM, 64 bytes, and goes there again. Meanwhile it serves others. */
 static double come(struct machine *m, struct rblock *b, u64 word, double t) {
     u64 line = word >> 7;
     u32 sector = 1u << (word >> 5 & 3), first = time_touched_add(&b->touched, line, true, sector);
@@ -102,8 +114,9 @@ double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, dou
     u64 seen = 0;
     for (u32 k = 1, n = trace_entries(*p); k <= n; k++) {
         if (seen >> (k - 1) & 1) continue;
-        double most = most_wanted(p, k, &seen), at = come(m, b, word_of(p[k]), time_memory_l2(m, start, l2_sectors)),
-               done = occupy(m, sector_key(word_of(p[k])), at, most * update);
+        double most = most_wanted(p, k, &seen), at = time_memory_l2(m, start, l2_sectors),
+               there = come(m, b, word_of(p[k]), at),
+               done = max2(there, occupy(m, sector_key(word_of(p[k])), at, most * update));
         struct target *slice = find(m, slice_key(word_of(p[k])));
         u64 sector = word_of(p[k]) >> 5;
         bool other = slice->sector && slice->sector != sector;

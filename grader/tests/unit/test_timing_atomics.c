@@ -1,0 +1,144 @@
+/* test_timing_atomics.c — what atomics cost: in global memory, where a word, a sector and a slice of L2 are the queues; in shared
+ * memory, where the banks are. */
+#include "grader/tests/unit/timing_spec.h"
+
+START_TEST(test_atomics_on_one_address) {
+    /* All lanes' addresses are one, which only the data says: nothing is aggregated. */
+    struct spec s = {.blocks = SMS,
+                     .threads = 256,
+                     .n = 10,
+                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r20, "
+                               "[%d11+256];\nmul.wide.u32 %d12, %r20, 4;\nadd.s64 %d13, %d0, %d12;\n"};
+    spec_add(&s, "red.global.add.u32 [%%d13], 1;\n");
+    struct time_estimate t = spec_model(&s);
+    ck_bound(t, "atomics on one address");
+    double clocks = 1.98 / 1.36; /* of the SM for one of the atomics: an update each */
+    ck_about(spec_cycles(&s), SMS * 256.0 * 10 * clocks, 0.1);
+    struct spec spread = {.blocks = SMS,
+                          .threads = 256,
+                          .n = 10,
+                          .bytes = SMS * 1024,
+                          .before = "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\n"};
+    spec_add(&spread, "red.global.add.u32 [%%d11], 1;\n");
+    ck_assert(spec_cycles(&spread) < 0.1 * spec_cycles(&s));
+    ck_assert(spec_cycles_without(&s, TERM_BIT(ATOMICS)) < 0.1 * spec_cycles(&s));
+    struct spec known = {.blocks = SMS, .threads = 256, .n = 10};
+    spec_add(&known, "red.global.add.u32 [%%d0], 1;\n"); /* ptxas has one lane add the warp's sum */
+    ck_about(spec_cycles(&known), spec_cycles(&s) / 32, 0.2);
+    buf_free(&known.body);
+    buf_free(&s.body), buf_free(&spread.body);
+}
+END_TEST
+
+/* Lanes on different words of a sector share a pass; sectors of one slice, 512 bytes, take a pass each. */
+START_TEST(test_atomics_in_one_slice) {
+    double clocks = 1.98 / 1.68;
+    struct spec s = {
+        .blocks = SMS, .threads = 256, .n = 20, .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
+    spec_add(&s, "red.global.add.u32 [%%d11], 1;\n"); /* 32 words, 4 sectors: 1.25 clocks each */
+    ck_about(spec_cycles(&s), SMS * 8 * 20 * 4 * 1.25 * clocks, 0.1);
+    struct time_estimate t = spec_model(&s);
+    ck_bound(t, "atomics in one slice of L2");
+    struct spec half = s; /* lane / 2: each word twice, two passes for each of two sectors */
+    half.body = (struct buf){0};
+    half.before = "shr.u32 %r20, %r5, 1;\nmul.wide.u32 %d10, %r20, 4;\nadd.s64 %d11, %d0, %d10;\n";
+    spec_add(&half, "red.global.add.u32 [%%d11], 1;\n");
+    ck_about(spec_cycles(&half), SMS * 8 * 20 * 2 * 2.25 * clocks, 0.1);
+    struct spec far = s; /* lane * 512: a slice each */
+    far.bytes = 32 * 512, far.body = (struct buf){0};
+    far.before = "mul.wide.u32 %d10, %r5, 512;\nadd.s64 %d11, %d0, %d10;\n";
+    spec_add(&far, "red.global.add.u32 [%%d11], 1;\n");
+    ck_assert(spec_cycles(&far) < 0.8 * spec_cycles(&s) * 8 && spec_cycles(&far) > SMS * 8 * 20 * clocks);
+    buf_free(&s.body), buf_free(&half.body), buf_free(&far.body);
+}
+END_TEST
+
+static struct spec own_words(unsigned threads) {
+    struct spec s = {.blocks = 16384,
+                     .threads = threads,
+                     .n = 1,
+                     .bytes = 16384ull * threads * 4,
+                     .warm = true,
+                     .before = "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\n"};
+    return s;
+}
+
+/* Blocks that add to words of their own, 768 bytes of them, so that two have a slice in common here and there: no queue of 132 SMs
+ * before it. What it takes is L2's bandwidth: 24 sectors a block and round, 3.5 times what reading them takes, 24 blocks an SM. */
+START_TEST(test_atomics_of_neighbours) {
+    struct spec s = own_words(192);
+    s.blocks = 24 * SMS, s.n = 20;
+    spec_add(&s, "red.global.add.f32 [%%d11], 0f3f800000;\n");
+    struct time_estimate t = spec_model(&s);
+    ck_bound(t, "L2 bandwidth");
+    ck_about(spec_cycles(&s), 24 * 20 * 24 * 3.5 * 32 / (9.95e12 / SMS / 1.98e9), 0.35);
+    buf_free(&s.body);
+}
+END_TEST
+
+/* A slice serves others while a sector comes. 4 M words in order are added to as fast as they are stored where L2 has them. Else they
+ * come first, 16 MiB at 4.3 TB/s. */
+START_TEST(test_atomics_that_miss) {
+    struct spec adds = own_words(256), stores = adds;
+    spec_add(&adds, "red.global.add.f32 [%%d11], 0f3f800000;\n");
+    spec_add(&stores, "st.global.u32 [%%d11], %%r4;\n");
+    double near = spec_model(&adds).seconds;
+    ck_about(near, spec_model(&stores).seconds, 0.08);
+    adds.warm = false;
+    ck_about(spec_model(&adds).seconds, near + 16384 * 1024 / 4.3e12, 0.06);
+    buf_free(&adds.body), buf_free(&stores.body);
+}
+END_TEST
+
+/* Float additions to one word: 0.505 G/s on a T4. */
+START_TEST(test_float_atomics) {
+    struct spec s = {.device = "t4", .blocks = 40, .threads = 256, .n = 10};
+    spec_add(&s, "red.global.add.f32 [%%d0], 0f3f800000;\n");
+    ck_about(spec_model(&s).seconds - 2.5e-6, 40 * 256 * 10 / 0.505e9, 0.05);
+    buf_free(&s.body);
+}
+END_TEST
+
+static struct spec shared_atomics(const char *device, unsigned stride, unsigned value) {
+    struct spec s = {.device = device, .blocks = 1, .threads = 256, .n = 100, .dynamic_shared = 8192};
+    spec_add(&s, "mad.lo.u32 %%r20, %%r5, %u, %%r7;\nred.shared.add.u32 [%%r20], %u;\n", stride, value);
+    return s;
+}
+
+/* A bank takes one lane a pass; increments by one are merged by word from compute capability 8.0 on. */
+START_TEST(test_shared_atomics) {
+    static const struct {
+        const char *device;
+        unsigned stride, value;
+        double passes;
+    } cases[] = {{"t4", 4, 1, 1},    {"t4", 0, 1, 32},    {"t4", 128, 2, 32},   {"t4", 64, 2, 16},  {"h200", 4, 2, 1},
+                 {"h200", 0, 2, 32}, {"h200", 0, 1, 3.5}, {"h200", 128, 1, 32}, {"h200", 4, 1, 3.5}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct spec s = shared_atomics(cases[i].device, cases[i].stride, cases[i].value);
+        if (!cases[i].stride) { /* one word, which only the data says */
+            s.body.size = 0;
+            s.before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r21, "
+                       "[%d11+256];\nadd.s32 %r20, %r21, %r7;\n";
+            spec_add(&s, "red.shared.add.u32 [%%r20], %u;\n", cases[i].value);
+        }
+        double c = spec_cycles(&s), want = 8 * 100 * cases[i].passes;
+        ck_assert_msg(cases[i].passes == 1 ? c < 3 * want : c > 0.95 * want && c < 1.35 * want + 500,
+                      "case %u: %g cycles, passes %g", i, c, want);
+        buf_free(&s.body);
+    }
+}
+END_TEST
+
+UNIT_SUITE(timing_atomics) {
+    Suite *s = suite_create("timing_atomics");
+    TCase *c = tcase_create("terms");
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, test_atomics_on_one_address);
+    tcase_add_test(c, test_atomics_in_one_slice);
+    tcase_add_test(c, test_atomics_of_neighbours);
+    tcase_add_test(c, test_atomics_that_miss);
+    tcase_add_test(c, test_float_atomics);
+    tcase_add_test(c, test_shared_atomics);
+    suite_add_tcase(s, c);
+    return s;
+}
