@@ -35,3 +35,5 @@ char **book_files(const char *folder, const char *prefix, const char *suffix);
 /* The skeleton as the book ships it. In a source tree, where students edit the file itself: from git where it is under
  * version control (the last commit), else the copy that was taken when the grader first saw it. */
 bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e);
+/* Whose skeleton the file is, by its path in the book; NULL: nobody's. */
+const struct exercise *book_skeleton_of(const char *relative);

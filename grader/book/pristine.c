@@ -66,3 +66,12 @@ bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e) {
     if (!file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e)) return false;
     return file_write(copy, out->data + before, out->size - before, e);
 }
+
+const struct exercise *book_skeleton_of(const char *relative) {
+    char path[512];
+    for (unsigned i = 0; i < book_count(); i++) {
+        snprintf(path, sizeof path, "chapters/%s.cu", book_id(book_at(i)));
+        if (!strcmp(path, relative)) return book_at(i);
+    }
+    return NULL;
+}

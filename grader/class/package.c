@@ -57,19 +57,10 @@ static bool is_left_out(const char *relative) {
     return base[0] == '.' || !strcmp(relative, "grader/tests") || strstr(base, ".bak-");
 }
 
-static const struct exercise *skeleton_of(const char *relative) {
-    char path[512];
-    for (unsigned i = 0; i < book_count(); i++) {
-        snprintf(path, sizeof path, "chapters/%s.cu", book_id(book_at(i)));
-        if (!strcmp(path, relative)) return book_at(i);
-    }
-    return NULL;
-}
-
 static bool put_one(struct packing *p, const char *relative, const char *from) {
     char to[PATH_MAX];
     struct buf text = {0};
-    const struct exercise *ex = skeleton_of(relative);
+    const struct exercise *ex = book_skeleton_of(relative);
     snprintf(to, sizeof to, "warpbook/%s", relative);
     if (!ex) return put_file(p, from, to);
     bool ok = book_pristine(ex, &text, p->e) && put(p, to, buf_str(&text), text.size, false);

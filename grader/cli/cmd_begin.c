@@ -114,19 +114,10 @@ static bool put_one(struct beginning *b, const char *relative, const struct buf 
     return ok;
 }
 
-static const struct exercise *skeleton_of(const char *relative) {
-    char path[512];
-    for (unsigned i = 0; i < book_count(); i++) {
-        snprintf(path, sizeof path, "chapters/%s.cu", book_id(book_at(i)));
-        if (!strcmp(path, relative)) return book_at(i);
-    }
-    return NULL;
-}
-
 static bool put_file(struct beginning *b, const char *relative, struct err *e) {
     char from[PATH_MAX];
     struct buf text = {0};
-    const struct exercise *ex = skeleton_of(relative);
+    const struct exercise *ex = book_skeleton_of(relative);
     bool ok = ex ? book_pristine(ex, &text, e)
                  : path_join(from, sizeof from, where_book(), relative) && file_read(from, FILE_LIMIT, &text, e);
     ok = ok && put_one(b, relative, &text, e);

@@ -1,8 +1,9 @@
-// radix_pass: the model answer. A match tells each lane which lanes have its digit; so a warp ranks 512 keys, 32 at a time.
-// 4096 keys are put into order in shared memory, and leave in stretches of 256 neighbours.
+// radix_pass: the model answer. A warp ranks 256 keys, 32 at a time, in registers alone: lane d counts digit d, by votes. 2048 keys
+// are put into order in shared memory, and leave in stretches of 128 neighbours.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
-constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                  // of a lane, a warp, a block
+constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int BITS = 4, DIGITS = 1 << BITS, KEYS = 8, OF_WARP = 32 * KEYS,
+              TILE = THREADS * KEYS; // of a lane, a warp, a block
 constexpr unsigned ALL = 0xffffffff;
 
 // By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
@@ -53,7 +54,7 @@ __global__ void scan_counts(int blocks) {
 
 // For warp 0, after the warps have counted: found[w][d] becomes where in the tile the keys of warp w with digit d go, and
 // offset[d] what leads from a place in the tile to one in `out`. Lane d has in `next` where its digit goes on there.
-__device__ void place_digits(int (*found)[DIGITS + 1], int *offset, int *next) {
+__device__ void place_digits(int (*found)[DIGITS], int *offset, int *next) {
     int lane = threadIdx.x % 32, all = 0;
     for (int w = 0; w < WARPS && lane < DIGITS; w++) all += found[w][lane];
     int up_to = all;
@@ -73,34 +74,41 @@ __device__ void place_digits(int (*found)[DIGITS + 1], int *offset, int *next) {
     }
 }
 
-__global__ void move_keys(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part, int shift) {
-    __shared__ int found[WARPS][DIGITS + 1], offset[DIGITS]; // the last column is for threads beyond the end
+// Where a key is among the warp's keys of its digit. Lane d has in `counted` how many keys had digit d in rounds before. Each vote is
+// about a bit: lanes with the same digit agree in all of them.
+__device__ int rank_of(int digit, int &counted) {
+    int lane = threadIdx.x % 32;
+    unsigned has_lane = ALL, peers = ALL; // whose digit is this lane's number, and whose is this lane's digit
+#pragma unroll
+    for (int bit = 0; bit < BITS; bit++) {
+        unsigned votes = __ballot_sync(ALL, digit >> bit & 1);
+        has_lane &= lane >> bit & 1 ? votes : ~votes;
+        peers &= digit >> bit & 1 ? votes : ~votes;
+    }
+    int rank = __shfl_sync(ALL, counted, digit) + __popc(peers & ((1u << lane) - 1));
+    counted += __popc(has_lane);
+    return rank;
+}
+
+__global__ void __launch_bounds__(THREADS, MOST_BLOCKS / 132)
+    move_keys(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part, int shift) {
+    __shared__ int found[WARPS][DIGITS], offset[DIGITS];
     __shared__ unsigned sorted[TILE];
     int t = threadIdx.x, lane = t % 32, warp = t / 32, first = blockIdx.x * part, last = min(n, first + part);
     int next = t < DIGITS ? starts[t][blockIdx.x] : 0;
     for (int base = first; base < last; base += TILE) {
         unsigned key[KEYS];
-        int rank[KEYS], i = base + warp * OF_WARP + lane;
+        int rank[KEYS], i = base + warp * OF_WARP + lane, counted = 0;
 #pragma unroll
-        for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : 0;
-        if (lane <= DIGITS) found[warp][lane] = 0;
-        __syncwarp();
+        for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : ALL; // no key: behind all keys
 #pragma unroll
-        for (int k = 0; k < KEYS; k++) {
-            int digit = i + 32 * k < last ? digit_of(key[k], shift) : DIGITS;
-            unsigned peers = __match_any_sync(ALL, digit); // the lanes that have the same digit
-            int seen = found[warp][digit];                 // in this warp, in rounds before
-            rank[k] = seen + __popc(peers & ((1u << lane) - 1));
-            __syncwarp();
-            if (lane == __ffs(peers) - 1) found[warp][digit] = seen + __popc(peers);
-            __syncwarp();
-        }
+        for (int k = 0; k < KEYS; k++) rank[k] = rank_of(digit_of(key[k], shift), counted);
+        if (lane < DIGITS) found[warp][lane] = counted;
         __syncthreads();
         if (warp == 0) place_digits(found, offset, &next);
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < KEYS; k++)
-            if (i + 32 * k < last) sorted[found[warp][digit_of(key[k], shift)] + rank[k]] = key[k];
+        for (int k = 0; k < KEYS; k++) sorted[found[warp][digit_of(key[k], shift)] + rank[k]] = key[k];
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < KEYS; k++) {

@@ -56,6 +56,24 @@ struct extremes {
         return whole(0, 1)(i) ? INT_MAX : INT_MIN;
     }
 };
+// Each number stays for 1 to `most` elements; then comes the next, up to `last`.
+struct stretches {
+    int most, last, number, left;
+    stretches(int m, int l) : most(m), last(l), number(-1), left(0) {}
+    int operator()(size_t) {
+        if (left-- == 0) left = whole(0, most - 1)(0), number += number < last;
+        return number;
+    }
+};
+// Four of the keys below `keys`, and after 128 elements four others.
+struct few {
+    int keys, active[4];
+    few(int k) : keys(k) {}
+    int operator()(size_t i) {
+        for (int k = 0; i % 128 == 0 && k < 4; k++) active[k] = whole(0, keys - 1)(0);
+        return active[whole(0, 3)(0)];
+    }
+};
 // Sixteen floats a particle, of which the fifth is divided by.
 struct particle {
     double operator()(size_t i) const { return i % 16 == 4 ? real(1, 2)(i) : real(-1, 1)(i); }

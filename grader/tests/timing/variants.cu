@@ -1,4 +1,4 @@
-// variants.cu — what else was tried of three answers: their ladders quote it. Cold caches, medians of 15; a line a variant, with its rate.
+// variants.cu — what else was tried of four answers: their ladders quote it. Cold caches, medians of 15; a line a variant, with its rate.
 //
 //   nvcc -O3 -std=c++17 -arch=native -I. -Igrader/tests/gpu grader/tests/timing/variants.cu -o variants; ./variants
 //
@@ -25,6 +25,16 @@ namespace bs3 {
 #define block_size block_size_step3
 #include "solutions/06-occupancy/block_size-3-most-warps.cu"
 #undef block_size
+}
+namespace rp {
+#define radix_pass radix_pass_answer
+#include "solutions/11-scan-and-sort/radix_pass.cu"
+#undef radix_pass
+}
+namespace rp2 {
+#define radix_pass radix_pass_step2
+#include "solutions/11-scan-and-sort/radix_pass-2-match.cu"
+#undef radix_pass
 }
 static char *area; static cudaEvent_t e0, e1;
 template <class F> static void measure(const std::string &name, double bytes, F f) {
@@ -136,6 +146,8 @@ int main() {
     double B = 8.0 * n;
     measure("copy16 of 134 MB", B, [=] { copyk<<<n / 4 / 256, 256>>>((float4 *)b, (float4 *)a, n / 4); });
     measure("memcpy of 134 MB", B, [=] { cudaMemcpyAsync(b, a, 4ull * n, cudaMemcpyDeviceToDevice); });
+    measure("radix_pass answer", B / 2, [=] { rp::radix_pass_answer((unsigned *)b, (unsigned *)ix, n / 2, 8); });
+    measure("radix_pass step 2", B / 2, [=] { rp2::radix_pass_step2((unsigned *)b, (unsigned *)ix, n / 2, 8); });
     measure("shared_budget answer", B, [=] { sb::shared_budget_answer(b, ix, table, n, entries); });
 #define LOOK(K, N) cudaFuncSetAttribute(K, cudaFuncAttributeMaxDynamicSharedMemorySize, 64000); measure("shared_budget " N, B, [=] { K<<<264, 1024, 64000>>>(b, ix, table, n, entries); });
     { auto K = look<4, false, 1>; LOOK(K, "vectors of 4") }
