@@ -175,12 +175,6 @@ static void keep_message(const char *text, struct buf *out) {
 void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
     *out = (struct ptxas){0};
     if (p->jail) take(p);
-    /* Code that an older GPU cannot run: what it takes on the grader's own is a fair guess. */
-    if (p->refused && p->arch < BUILD_ARCH) {
-        p->refused = false;
-        launch(p, BUILD_ARCH);
-        if (p->jail) take(p);
-    }
     out->refused = p->refused, out->failed = p->why[0];
     if (p->refused) keep_message(buf_str(&p->text), &out->text);
     else if (p->why[0]) buf_puts(&out->text, p->why);

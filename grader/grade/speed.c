@@ -268,7 +268,7 @@ static void time_on_device(struct grading *g, const struct elsewhere *x, bool kn
     bool can = !known || (solution->timed > 0 && base->timed > 0), ran = can && timed_tally(g, x, whole, &own);
     bool timed = own.seconds > 0;
     if (ran) check_plausible(g, &own);
-    if (!known) s->note = "the model answer could not be timed";
+    if (!known) s->note = "the model answer could not be timed on this device";
     else if (ran && !timed) s->note = "nothing is launched at the size that is timed";
     else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
     tally_free(&own);

@@ -87,8 +87,10 @@ def measure(ladder):
 
 
 def table(name, folder, steps, times, size):
+    times = {d: row for d, row in times.items() if any(row)}
+    gap = "" if all(map(all, times.values())) else " (-: it does not run there)"
     lines = [
-        f"{START}{size} (`build/grader run {name} --file {folder}/{name}-….cu --device sim:NAME`), in µs:",
+        f"{START}{size} (`build/grader run {name} --file {folder}/{name}-….cu --device sim:NAME`), in µs{gap}:",
         "",
         f"| device | {' | '.join(steps)} |",
         "|---" * (len(steps) + 1) + "|",

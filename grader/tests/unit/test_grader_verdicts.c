@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* ---- the exercise: out[i] = in[i] + 1 ---- */
 
@@ -299,6 +301,28 @@ START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
 }
 END_TEST
 
+/* An instruction that came with compute capability 8.0; asked for twice, since the second answer comes from the cache. */
+START_TEST(code_that_is_too_new_for_the_device_has_no_speed) {
+    struct buf source = {0};
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    const struct exercise **found = book_find("transpose", &e), *ex = found ? *found : NULL;
+    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &source, &e), "%s", e.text);
+    buf_printf(&source, "// %d %ld\n__global__ void newer(unsigned *p) { *p = __reduce_add_sync(~0u, *p); }\n",
+               getpid(), (long)time(NULL));
+    for (int i = 0; i < 2; i++) {
+        struct grade_options o = {.device = device_find("t4"), .seed = "too new", .count_modelled = true};
+        struct grade_item item = {.ex = ex, .name = "transpose.cu", .source = &source};
+        struct result r;
+        ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
+        ck_assert(r.speed.forfeit && !r.speed.valid);
+        ck_assert_msg(strstr(r.speed.note, "it does not run on this device: ptxas refuses"), "%s", r.speed.note);
+        result_free(&r);
+    }
+    buf_free(&source), free(found);
+}
+END_TEST
+
 UNIT_SUITE(grader_verdicts) {
     Suite *s = suite_create("grader_verdicts");
     TCase *t = tcase_create("verdicts");
@@ -309,6 +333,7 @@ UNIT_SUITE(grader_verdicts) {
     tcase_add_test(t, unscored);
     tcase_add_test(t, several_faults);
     tcase_add_test(t, code_that_does_not_run_on_the_device_asked_for_has_no_speed);
+    tcase_add_test(t, code_that_is_too_new_for_the_device_has_no_speed);
     tcase_add_test(t, technique_of_any_device);
     suite_add_tcase(s, t);
     return s;
