@@ -69,6 +69,7 @@ struct machine {
     double issue[SCHEDULERS], unit[UNIT_COUNT][SCHEDULERS], interval[UNIT_COUNT];
     double lsu, l1, l2, dram;
     double dram_load, dram_noted; /* of late: part of the time; when that was last noted */
+    u64 dram_requests;            /* so far */
     double busy[R_COUNT], stalls[STALL_COUNT];
     double (*waits)[SIM_WAIT_COUNT]; /* by op: cycles of warps, and on what */
     double l2_cycles, dram_cycles;   /* of a sector */

@@ -44,18 +44,20 @@ static double dram_latency(const struct machine *m) {
     return m->lat_dram * (1 + under_load * (waits < most_waits ? waits : most_waits));
 }
 
-/* No two lines are equally far: channels, banks, the halves of L2, refreshes. Which are near follows from the number of the line.
- * By the walks of few warps (micro.cu: walk-…), on an H100 and an H200 alike; warps that wait for each other wait for the last. */
-static const double spread = 0.5;
+/* No two lines are equally far: channels, banks, the halves of L2, refreshes. Fitted to walks of few warps (micro.cu: walk-…), on
+ * an H100 and an H200 alike; warps that wait for each other wait for the last. Multiples of the golden ratio are spread evenly over 0
+ * to 1, however few follow on each other; and they do not hang on addresses, so that a program takes the same time wherever its
+ * buffers lie. */
+static const double spread = 0.5, golden = 0.6180339887498949;
 
-static double apart(u64 line) {
-    double u = (double)(line * 0x9e3779b97f4a7c15ull >> 40) / (1 << 24); /* 0..1 */
-    return 1 + spread * (2 * u - 1);
+static double apart(struct machine *m) {
+    double u = (double)++m->dram_requests * golden;
+    return 1 + spread * (2 * (u - floor(u)) - 1);
 }
 
 /* From when L2 misses it; the queue before it is a part of the time under load. */
-static double dram_arrival(struct machine *m, double t, double sectors, u64 line) {
-    double latency = dram_latency(m) * apart(line);
+static double dram_arrival(struct machine *m, double t, double sectors) {
+    double latency = dram_latency(m) * apart(m);
     return max2(dram_transfer(m, t, sectors) + m->lat_dram, t + latency);
 }
 
@@ -83,7 +85,7 @@ static double in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 v
 
 double time_memory_far(struct machine *m, u64 line, u32 sectors, u32 first, double cost, double t) {
     double page = in_dram(m, line << 8, sectors, first, 1);
-    return page > 0 ? dram_arrival(m, t, page * cost, line) : t;
+    return page > 0 ? dram_arrival(m, t, page * cost) : t;
 }
 
 static void note_l2(struct machine *m, u64 line, u32 sectors) {
@@ -126,7 +128,7 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
     bool far = page > 0;
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
-    if (far) ready = dram_arrival(m, start, page * come(m, missing, before), line);
+    if (far) ready = dram_arrival(m, start, page * come(m, missing, before));
     else m->l2_hits += n;
     if (*why < (far ? STALL_DRAM : STALL_L2)) *why = far ? STALL_DRAM : STALL_L2;
     note_l2(m, line, missing);
