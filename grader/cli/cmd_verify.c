@@ -34,7 +34,6 @@
 enum role { SKELETON, STEP, ANSWER, PRACTICE, OTHER, MUTANT, DILUTED, DILUTED_OTHER, CHEAT, KNOWS_SIZES };
 /* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
 enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
-static const double noise = 0.3; /* points: what times of two samples of the same program differ by */
 
 struct subject {
     enum role role;
@@ -388,7 +387,7 @@ static void check_naive(struct checkup *c, const struct exercise *ex, const stru
     if (s->role != SKELETON && !baseline) return;
     const struct points *got = &s->result.got;
     double earned = got->correctness + got->technique + got->speed; /* of the file as it came, too, which scores 0 */
-    if (earned > NAIVE_MOST + noise)
+    if (earned > NAIVE_MOST)
         problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned, NAIVE_MOST);
     if (!score_rule(&s->result, &why)) problems(c, ex, s->label, &why);
     buf_free(&why);
@@ -417,7 +416,7 @@ static bool explained(const struct exercise *ex, const char *step) {
     return found;
 }
 
-/* Points rise from step to step; a step whose points are noise may be excused or not. */
+/* Points rise from step to step. */
 static void check_order(struct checkup *c, unsigned owner) {
     const struct subject *before = NULL;
     for (unsigned i = 0; i < c->n; i++) {
@@ -428,8 +427,7 @@ static void check_order(struct checkup *c, unsigned owner) {
         if (!more && !said)
             problem(c, c->list[owner], "step %s gets %.1f points, %s %.1f, and the ladder does not say why", s->label,
                     s->result.score, before->label, before->result.score);
-        if (said && before && s->result.score > before->result.score + noise)
-            problem(c, c->list[owner], "the ladder excuses step %s, which needs no excuse", s->label);
+        if (more && said) problem(c, c->list[owner], "the ladder excuses step %s, which needs no excuse", s->label);
         before = s;
     }
 }

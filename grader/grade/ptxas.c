@@ -22,9 +22,8 @@ enum { KILLED = 128, MOST_SIGNALS = 64 };
 
 struct ptxas_job {
     struct jail *jail; /* NULL: `text` came from the cache */
-    struct buf text, ptx;
+    struct buf text;
     struct buf code; /* records of the machine code */
-    unsigned arch;
     bool refused, disassembles;
     char why[256]; /* our own failure */
     char key[HASH_HEX];
@@ -40,7 +39,7 @@ static void retarget(struct buf *ptx, unsigned arch) {
     if (at && arch >= 10 && arch < 100) memcpy(at, to, strlen(to)); /* two digits as well */
 }
 
-static void launch(struct ptxas_job *p, unsigned arch) {
+static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
     char option[32];
     snprintf(option, sizeof option, "-arch=sm_%u", arch);
     const char *plain[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
@@ -53,7 +52,7 @@ static void launch(struct ptxas_job *p, unsigned arch) {
         return;
     }
     struct buf ptx = {0};
-    buf_add(&ptx, p->ptx.data, p->ptx.size);
+    buf_add(&ptx, text->data, text->size);
     if (arch < BUILD_ARCH) retarget(&ptx, arch);
     struct jail_file file = {"k.ptx", ptx.data, ptx.size};
     struct jail_job job = {.kind = JAIL_COMPILER,
@@ -103,16 +102,14 @@ static void remember(const struct ptxas_job *p) {
 struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     struct ptxas_job *p = xcalloc(1, sizeof *p);
     struct hash h;
-    p->arch = arch < 75 ? 75 : arch; /* the oldest that the toolkit knows */
+    if (arch < 75) arch = 75; /* the oldest that the toolkit knows */
     hash_start(&h);
-    hash_text(&h, "ptxas 5");
+    hash_text(&h, "ptxas 6");
     p->disassembles = build_disassembler(NULL);
     hash_text(&h, b->key);
-    hash_add(&h, &p->arch, sizeof p->arch);
+    hash_add(&h, &arch, sizeof arch);
     hash_hex(&h, p->key);
-    if (remembered(p)) return p;
-    buf_add(&p->ptx, b->ptx.data, b->ptx.size);
-    launch(p, p->arch);
+    if (!remembered(p)) launch(p, &b->ptx, arch);
     return p;
 }
 
@@ -179,7 +176,7 @@ void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
     if (p->refused) keep_message(buf_str(&p->text), &out->text);
     else if (p->why[0]) buf_puts(&out->text, p->why);
     else parse(buf_str(&p->text), out), keep_code(&p->code, out);
-    buf_free(&p->text), buf_free(&p->ptx), buf_free(&p->code);
+    buf_free(&p->text), buf_free(&p->code);
     free(p);
 }
 
