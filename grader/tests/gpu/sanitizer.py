@@ -96,6 +96,7 @@ def measure(work="build/tests/sanitizer"):
         options = [m[1].split() for l in open(f"{TORTURE}/{name}.cu") if (m := re.match(r"// nvcc: (.*)", l))]
         subprocess.run(["nvcc", "-arch=native", "-lineinfo", *(options[0] if options else []), "-o", f"{work}/{name}", f"{TORTURE}/{name}.cu"], check=True)
     old = open(FIGURES).read().splitlines()[1:] if os.path.exists(FIGURES) else []
+    old = [line for line in old if line.split("\t")[2:3] != ["unfinished"]]
     known = {line.split("\t")[0] for line in old}
     todo = [n for n in programs() if n not in known]
     with concurrent.futures.ThreadPoolExecutor(14) as pool:
