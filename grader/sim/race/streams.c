@@ -13,14 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WORD = 4, ROW = WORD * RACE_ROW, MOST_FOOTPRINTS = 64, MOST_PLACES = 64 };
 enum {
-    WORD = 4,
-    ROW = WORD * RACE_ROW,
-    MOST_FOOTPRINTS = 64,
-    MOST_PLACES = 64,
-    MOST_RUNS = 1 << 20,
-    MOST_ROWS = 1 << 16
+    MOST_RUNS = 1 << 17 /* of a command */,
+    MOST_KEPT = 1 << 20 /* runs of all */,
+    MOST_ROWS = 1 << 16 /* of a copy */
 };
+enum { MOST_LOOKED = 1 << 23 /* rows between the first and the last that a kernel touches: a gigabyte */ };
 enum { DID_READ, DID_WRITE, DID_UPDATE, DIDS };
 _Static_assert(RACE_ROW == 32, "a mask has a bit for each word of a row");
 
@@ -48,6 +47,7 @@ struct race_streams {
     struct sim_order now;
     struct footprint list[MOST_FOOTPRINTS];
     u32 n;
+    size_t kept; /* runs of all */
 };
 
 static void free_footprint(struct footprint *f) {
@@ -56,6 +56,7 @@ static void free_footprint(struct footprint *f) {
 }
 
 static void drop(struct race_streams *r, u32 i) {
+    r->kept -= r->list[i].nruns;
     free_footprint(&r->list[i]);
     memmove(&r->list[i], &r->list[i + 1], (--r->n - i) * sizeof *r->list);
 }
@@ -80,15 +81,15 @@ void race_streams_order(struct sim *s, const struct sim_order *o) {
 
 /* ---- what a command touched ---- */
 
-static void add_row(struct footprint *f, u64 row, const u32 did[DIDS]) {
-    struct run *last = f->nruns ? &f->runs[f->nruns - 1] : NULL;
-    if (!(did[DID_READ] | did[DID_WRITE] | did[DID_UPDATE]) || f->nruns == MOST_RUNS) return;
+/* `n` rows from `row` on, in ascending order but for the row that the last access ended in. */
+static void add_run(struct footprint *f, u64 row, u64 n, const u32 did[DIDS]) {
+    struct run *last = f->nruns ? &f->runs[f->nruns - 1] : NULL, own = {.first = row, .n = n};
+    if (!n || !(did[DID_READ] | did[DID_WRITE] | did[DID_UPDATE]) || f->nruns == MOST_RUNS) return;
     if (last && last->first + last->n == row && !memcmp(last->did, did, sizeof last->did)) {
-        last->n++;
+        last->n += n;
         return;
     }
-    struct run own = {.first = row, .n = 1};
-    bool again = last && last->first + last->n == row + 1; /* the row that the last access ended in */
+    bool again = last && last->first + last->n == row + 1;
     for (u32 d = 0; d < DIDS; d++) own.did[d] = did[d] | (again ? last->did[d] : 0);
     if (again && !--last->n) f->nruns--;
     GROW(f->runs, f->nruns + 1, f->capacity, 64);
@@ -98,7 +99,12 @@ static void add_row(struct footprint *f, u64 row, const u32 did[DIDS]) {
 /* The words of a plane's row of notes that were all touched: of RACE_ROW granules, or of a part of a row of words. */
 static void plane_row(const struct race_plane *p, u64 row, u32 shift, u32 did[DIDS]) {
     u32 each = WORD >> shift, words = RACE_ROW / each;
-    if (race_row_state(p, row) == ROW_UNTOUCHED) return;
+    enum race_row_state state = race_row_state(p, row);
+    if (state == ROW_UNTOUCHED) return;
+    if (state == ROW_FLAT && each == 1) {
+        did[DID_READ] |= p->rows[row].read ? ~0u : 0, did[DID_WRITE] |= p->rows[row].write ? ~0u : 0;
+        return;
+    }
     for (u32 w = 0; w < words; w++) {
         u32 n[DIDS] = {0}, bit = (u32)(row * words + w) % RACE_ROW;
         for (u32 i = 0; i < each; i++) {
@@ -117,7 +123,7 @@ static void add_rows(const struct launch *l, struct footprint *f, u64 low, u64 h
         u32 did[DIDS] = {0};
         for (u32 i = 0; i < l->nworkers; i++)
             for (u32 k = 0; k < parts; k++) plane_row(l->workers[i].plane, row * parts + k, shift, did);
-        add_row(f, row, did);
+        add_run(f, row, 1, did);
     }
 }
 
@@ -135,11 +141,15 @@ static struct race_range touched_range(const struct launch *l) {
 static void add_memory(const struct launch *l, struct footprint *f) {
     const struct memory *m = &l->sim->memory;
     struct race_range all = touched_range(l);
+    u64 left = MOST_LOOKED;
     for (unsigned i = 0; i < m->count; i++) {
         u64 low = m->table[i].start, high = low + m->table[i].size;
         if (low < all.low) low = all.low;
         if (high > all.high) high = all.high;
-        if (low < high) add_rows(l, f, low, high);
+        if (low >= high) continue;
+        if (high - low > left * ROW) high = low + left * ROW;
+        left -= (high - low) / ROW;
+        add_rows(l, f, low, high);
     }
 }
 
@@ -255,7 +265,8 @@ static bool look_and_keep(struct sim *s, struct footprint *f, struct sim_report 
         write_text(s, f, &r->list[i], &c, out);
         found = true;
     }
-    if (r->n == MOST_FOOTPRINTS) drop(r, 0);
+    while (r->n == MOST_FOOTPRINTS || (r->n && r->kept + f->nruns > MOST_KEPT)) drop(r, 0);
+    r->kept += f->nruns;
     r->list[r->n++] = *f;
     return found;
 }
@@ -285,15 +296,16 @@ void race_streams_launch(struct launch *l, struct sim_result *out) {
 
 /* ---- copies and fills ---- */
 
-/* Words that lie in the range whole. */
+/* Words that lie in the range whole: those of its first row, whole rows, those of the last. */
 static void add_range(struct footprint *f, u64 low, u64 high, bool write) {
     low = (low + WORD - 1) / WORD, high /= WORD;
-    for (u64 at = low; at < high;) {
-        u64 row = at / RACE_ROW, end = (row + 1) * RACE_ROW < high ? (row + 1) * RACE_ROW : high;
-        u32 did[DIDS] = {0}, n = (u32)(end - at);
-        did[write ? DID_WRITE : DID_READ] = (n == 32 ? ~0u : (1u << n) - 1) << at % RACE_ROW;
-        add_row(f, row, did);
-        at = end;
+    while (low < high) {
+        u64 row = low / RACE_ROW, at = low % RACE_ROW, n = high - low, whole = at ? 0 : n / RACE_ROW;
+        if (!whole && n > RACE_ROW - at) n = RACE_ROW - at;
+        u32 did[DIDS] = {0};
+        did[write ? DID_WRITE : DID_READ] = whole || n == RACE_ROW ? ~0u : ((1u << n) - 1) << at;
+        add_run(f, row, whole ? whole : 1, did);
+        low += whole ? whole * RACE_ROW : n;
     }
 }
 
@@ -316,6 +328,7 @@ bool race_streams_access(struct sim *s, const char *what, const struct sim_rows 
 static void forget_in(struct footprint *f, u64 first, u64 end) {
     struct run *old = f->runs;
     size_t n = f->nruns;
+    if (!n || old[0].first >= end || old[n - 1].first + old[n - 1].n <= first) return;
     f->runs = NULL, f->nruns = f->capacity = 0;
     for (size_t i = 0; i < n; i++) {
         struct run parts[2] = {old[i], old[i]};
@@ -332,5 +345,9 @@ static void forget_in(struct footprint *f, u64 first, u64 end) {
 
 void race_streams_forget(struct sim *s, u64 address, u64 bytes) {
     u64 first = (address - SIM_BASE) / ROW, end = (address - SIM_BASE + bytes + ROW - 1) / ROW;
-    for (u32 i = 0; s->streams && i < s->streams->n; i++) forget_in(&s->streams->list[i], first, end);
+    for (u32 i = 0; s->streams && i < s->streams->n; i++) {
+        s->streams->kept -= s->streams->list[i].nruns;
+        forget_in(&s->streams->list[i], first, end);
+        s->streams->kept += s->streams->list[i].nruns;
+    }
 }
