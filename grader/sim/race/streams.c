@@ -230,22 +230,24 @@ static void name_stream(u32 stream, char *out, size_t size) {
 
 static void write_text(const struct sim *s, const struct footprint *a, const struct footprint *b, const struct clash *c,
                        struct sim_report *r) {
-    static const char *const now[] = {"reads", "writes", "updates"}, *const then[] = {"reads", "writes", "updates"};
+    static const char *const does[] = {"reads", "writes", "updates"};
     const struct place *own = place_at(a, c->offset, c->mine), *other = place_at(b, c->offset, c->others);
-    char line[96] = "", there[96] = "", where[200], mine[40], theirs[40];
-    if (own) snprintf(line, sizeof line, "%s:%u: ", own->file, own->line);
-    if (other && own && !strcmp(own->file, other->file)) snprintf(there, sizeof there, " in line %u", other->line);
-    else if (other) snprintf(there, sizeof there, " in %s:%u", other->file, other->line);
+    char where[256], mine[40], theirs[40];
+    struct buf text = {0};
     memory_describe_element(&s->memory, SIM_BASE + c->offset, WORD, where, sizeof where);
     name_stream(a->stream, mine, sizeof mine);
     name_stream(b->stream, theirs, sizeof theirs);
-    snprintf(
-        r->text, sizeof r->text,
-        "%s%.130s in %s %s %s, which %.130s in %s %s%s; nothing orders the two: let the later one's stream wait for an "
-        "event that is "
-        "recorded behind the earlier (cudaEventRecord, cudaStreamWaitEvent), or synchronise between them",
-        line, a->what, mine, now[c->mine], where, b->what, theirs, then[c->others], there);
+    if (own) buf_printf(&text, "%s:%u: ", own->file, own->line);
+    buf_printf(&text, "%s in %s %s %s, which %s in %s %s", a->what, mine, does[c->mine], where, b->what, theirs,
+               does[c->others]);
+    if (other && own && !strcmp(own->file, other->file)) buf_printf(&text, " in line %u", other->line);
+    else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
+    buf_puts(&text,
+             "; nothing orders the two: let the later one's stream wait for an event that is recorded behind the "
+             "earlier (cudaEventRecord, cudaStreamWaitEvent), or synchronise between them");
+    snprintf(r->text, sizeof r->text, "%s", buf_str(&text));
     r->line = own ? own->line : 0;
+    buf_free(&text);
 }
 
 static bool in_order(const struct sim_order *o, const struct footprint *f) {
