@@ -138,19 +138,20 @@ static struct race_range touched_range(const struct launch *l) {
 }
 
 /* By allocation: between them lies much that nobody touches. */
-static void add_memory(const struct launch *l, struct footprint *f) {
+static void add_memory(struct launch *l, struct footprint *f) {
     const struct memory *m = &l->sim->memory;
     struct race_range all = touched_range(l);
-    u64 left = MOST_LOOKED;
+    u64 left = MOST_LOOKED * (u64)ROW;
     for (unsigned i = 0; i < m->count; i++) {
         u64 low = m->table[i].start, high = low + m->table[i].size;
         if (low < all.low) low = all.low;
         if (high > all.high) high = all.high;
         if (low >= high) continue;
-        if (high - low > left * ROW) high = low + left * ROW;
-        left -= (high - low) / ROW;
+        if (high - low > left) high = low + left;
+        left -= high - low;
         add_rows(l, f, low, high);
     }
+    core_charge(l, (MOST_LOOKED - left / ROW) * l->nworkers / 4); /* 5 ns a row of a worker */
 }
 
 static int by_address(const void *x, const void *y) {
@@ -290,6 +291,7 @@ void race_streams_launch(struct launch *l, struct sim_result *out) {
     add_memory(l, &f);
     qsort(f.runs, f.nruns, sizeof *f.runs, by_address);
     add_places(l, &f);
+    core_charge(l, (f.nruns + l->sim->streams->kept) / 4); /* 5 ns a run */
     if (!look_and_keep(l->sim, &f, &r)) return;
     r.kernel = l->code->name;
     r.file = file_of(l, r.line);
