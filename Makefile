@@ -7,7 +7,7 @@
 #   make pictures the lessons' pictures
 #   make site     lessons, tasks, ladders and guides as static pages, in build/site
 #   make test SUITE=name, make format: docs/contributing.md
-# Variables: SAN=1 builds with ASan and UBSan into build/san; V=1 shows the commands.
+# Variables: SAN=1 builds with ASan and UBSan into build/san; LEVELS=all builds for all processors; V=1 shows the commands.
 
 MAKEFLAGS += -j$(shell nproc)
 # CROSS=aarch64-linux-gnu- SYSROOT=/path builds for another processor, into build/aarch64 (docs/arm.md).
@@ -73,9 +73,13 @@ bench_c   := $(wildcard grader/tests/bench/*.c)
 bench_cu  := $(wildcard grader/tests/bench/*.cu)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-# Levels of vector instructions, from one list for all processors.
-levels = sed -n 's/^LEVEL_$(ARCH)(\([a-z0-9]*\), .*, \(-.*\))$$/$(1)/p' grader/sim/code/levels.def
-ISAS := $(shell $(call levels,\1))
+# Levels of vector instructions, from one list for all processors. A level takes most of a minute to build, so that by default those are
+# built that the machine at hand can use: the first, which every machine has, and the last of those that it has.
+levels = sed -n 's/^LEVEL_$(ARCH)(\([a-z0-9]*\), .*, \([A-Za-z0-9]*\), \(-.*\))$$/$(1)/p' grader/sim/code/levels.def
+LEVELS ?= $(if $(CROSS)$(filter deb check-deb gpu-carry,$(MAKECMDGOALS)),all,own)
+every  := $(shell $(call levels,\1))
+here   := $(shell $(call levels,\1 \2) | while read -r level flag; do grep -qw $$flag /proc/cpuinfo && echo $$level; done)
+ISAS   := $(if $(filter all,$(LEVELS)),$(every),$(sort $(firstword $(every)) $(lastword $(here))))
 $(if $(ISAS),,$(error $(CC) makes code for $(ARCH), for which grader/sim/code/levels.def has no row: x86-64 and aarch64 it is))
 lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
 base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
@@ -97,7 +101,7 @@ $(B)/obj/%.$(1).o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
 	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -fno-trapping-math $(2) -DISA=$(1) -MMD -MP -c $$< -o $$@
 endef
-$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa),$(shell $(call levels,\1 \2) | sed -n 's/^$(isa) //p'))))
+$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa),$(shell $(call levels,\1 \3) | sed -n 's/^$(isa) //p'))))
 
 # What runs in the jail is never sanitised: a student's object links with it, and the jail's limits leave no room for shadows.
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include

@@ -46,6 +46,8 @@ static void launched(void *user, const struct server_launch *l) {
     else tally_add(&d->tally, d->row, l);
 }
 
+static void reported(void *user, const struct sim_report *r) { tally_report(&((struct device *)user)->tally, r); }
+
 static int by_name(const void *key, const void *kernel) {
     return strcmp(key, ((const struct control_kernel *)kernel)->name);
 }
@@ -122,7 +124,8 @@ static bool on_open(struct device *d, const struct control_request *q, int fd, s
                                 .nimages = o->images,
                                 .user = d,
                                 .found = found,
-                                .launched = launched};
+                                .launched = launched,
+                                .reported = reported};
     d->server = server_open(d->backend, &so, &e);
     return d->server || refuse(p, e.text);
 }

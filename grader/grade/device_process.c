@@ -169,6 +169,7 @@ const char *device_process_fate(const struct device_process *d) { return d->fate
 void device_process_close(struct device_process *d) {
     if (!d) return;
     struct jail_result r = {0};
+    if (d->control >= 0) shutdown(d->control, SHUT_RDWR); /* processes that were forked from us may hold it, too */
     close_fd(&d->control), close_fd(&d->connection), close_fd(&d->client), close_fd(&d->window);
     if (d->jail) jail_wait(d->jail, d->gpu ? 5 : 0, &r); /* a GPU's context wants to be left in order */
     jail_result_free(&r);

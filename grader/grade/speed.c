@@ -249,7 +249,7 @@ static void come_back(struct elsewhere *x) {
 }
 
 /* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have run already, and the times of
- * whole runs and samples of the book's answers differ by 2 % at most. False: it could not be had. */
+ * whole runs and samples of the book's answers lie within 0.98 and 1.00 of each other. False: it could not be had. */
 static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tally *whole, struct tally *own) {
     if (whole->seconds > 0 || whole->waits) {
         *own = *whole, *whole = (struct tally){0};

@@ -74,7 +74,8 @@ int wb_run(const struct wb_command *c) {
     case WB_CONDITIONAL: return wb_graph_conditional_run(c);
     case WB_ALLOC: return wb_graph_memory_begin(c->memory.p, c->memory.again);
     case WB_FREE: return wb_free(c->memory.p);
-    case WB_WAIT: /* what recorded it is done, or comes earlier in what the device has been sent */
+    case WB_WAIT:
+        return wb_event_wait_now(c->event), 0; /* what recorded it comes earlier in what the device has been sent */
     case WB_EMPTY: break;
     }
     return 0;
@@ -89,6 +90,14 @@ static int capture(struct wb_capture *into, const struct wb_command *c) {
     return 0;
 }
 
+/* Whether the host goes on only when it is done, as the manual says; among device memory it never does. */
+static bool waits_for(const struct wb_command *c) {
+    bool to_device = wb_is_device(c->copy.to) && !wb_is_shared(c->copy.to);
+    bool from_device = wb_is_device(c->copy.from) && !wb_is_shared(c->copy.from);
+    if (c->kind != WB_COPY || (to_device && from_device)) return false;
+    return !c->copy.async || !wb_is_device(c->copy.to);
+}
+
 int wb_issue(cudaStream_t s, const struct wb_command *c) {
     int error = wb_check_stream(s);
     if (error) return error;
@@ -97,7 +106,9 @@ int wb_issue(cudaStream_t s, const struct wb_command *c) {
     if (into && into->graph) return capture(into, c);
     error = wb_implicit(s);
     if (error) return error;
+    wb_order_command(s);
     error = wb_run(c);
     wb_stream_used(s);
+    if (!error && waits_for(c)) wb_order_host_stream(s);
     return error;
 }

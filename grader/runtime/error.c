@@ -47,7 +47,7 @@ static void tell_unasked(int status, void *unused) {
     if (status || !unasked.count) return;
     fprintf(stderr, "warpbook: %s() failed with %s, and the program never asked cudaGetLastError()", unasked.call,
             cudaGetErrorName((cudaError_t)unasked.error));
-    if (unasked.count > 1) fprintf(stderr, "; %u more calls failed", unasked.count - 1);
+    if (unasked.count > 1) fprintf(stderr, "; %u more call%s failed", unasked.count - 1, unasked.count == 2 ? "" : "s");
     fprintf(stderr, "\n");
 }
 

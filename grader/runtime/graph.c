@@ -219,6 +219,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s) {
         return wb_return(wb_issue(s, &c));
     }
     if (!error) error = wb_implicit(s);
+    if (!error) wb_order_command(s);
     if (!error) error = wb_graph_conditional_start(x->graph);
     if (!error) error = wb_graph_run(x->graph);
     if (!error) wb_stream_used(s);

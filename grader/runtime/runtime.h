@@ -214,12 +214,34 @@ struct wb_capture *wb_capture(cudaStream_t s);
 /* Ends the capture of all streams that are captured into `g`. */
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);
+void wb_event_wait_now(cudaEvent_t e);
 /* A call that must not be made while a stream is captured, or on a stream that implies one that is: breaks the capture. */
 int wb_unsafe(void);
 int wb_implicit(cudaStream_t s);
 enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode);
 
 int wb_check_stream(cudaStream_t s);
+
+/* ---- the order of commands (order.c) ---- */
+
+struct wb_clock {
+    uint32_t of[WB_STREAMS]; /* commands, by a stream's lane */
+};
+/* A lane for a new stream. */
+unsigned wb_order_open(bool apart);
+void wb_order_close(unsigned lane);
+unsigned wb_stream_lane(cudaStream_t s); /* not of a default stream */
+/* Before what a stream is given. */
+void wb_order_command(cudaStream_t s);
+/* What the command at hand comes after, itself included. */
+void wb_order_current(struct wb_clock *out);
+/* What the stream is given from now on comes after all that the clock stands for; the same of what a graph does next. */
+void wb_order_wait(cudaStream_t s, const struct wb_clock *c);
+void wb_order_wait_now(const struct wb_clock *c);
+/* The host knows it to be done: what a clock stands for; all of a stream; all. */
+void wb_order_host(const struct wb_clock *c);
+void wb_order_host_stream(cudaStream_t s);
+void wb_order_host_all(void);
 /* Prints what device printf has written. */
 void wb_flush_output(void);
 /* A synchronisation point: the sticky error if there is one. */

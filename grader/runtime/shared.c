@@ -104,6 +104,7 @@ int wb_shared_free(void *p) {
     struct wb_range r;
     if (!wb_range_find(p, &r) || r.start != (uint64_t)p) return cudaErrorInvalidValue;
     int error = wb_sync();
+    wb_order_host_all();
     protect(r.start, r.bytes, PROT_NONE);
     wb_range_remove(r.start);
     int freed = wb_ask(free, &((struct wb_req_free){r.start}), NULL);

@@ -22,6 +22,7 @@ struct CUstream_st {
     int priority;
     unsigned long long id;
     uint32_t sent; /* the last message for it */
+    unsigned lane; /* order.c */
     struct wb_attribute attributes[WB_ATTRIBUTES];
     struct wb_capture capture;
 };
@@ -30,9 +31,10 @@ struct CUevent_st {
     struct CUevent_st *next;
     unsigned flags;
     bool recorded;
-    uint32_t number;      /* under which the server keeps its time */
-    uint32_t sent;        /* the message that records it */
-    struct wb_capture at; /* recorded during a capture: what it stands for */
+    uint32_t number;       /* under which the server keeps its time */
+    uint32_t sent;         /* the message that records it */
+    struct wb_capture at;  /* recorded during a capture: what it stands for */
+    struct wb_clock after; /* else: the commands */
 };
 
 static struct CUstream_st *streams;
@@ -49,6 +51,8 @@ int wb_check_stream(cudaStream_t s) {
     wb_unlock();
     return known ? 0 : cudaErrorInvalidResourceHandle;
 }
+
+unsigned wb_stream_lane(cudaStream_t s) { return s->lane; }
 
 struct wb_capture *wb_capture(cudaStream_t s) {
     return is_default(s) ? NULL : &s->capture;
@@ -163,6 +167,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s) return wb_return(cudaErrorMemoryAllocation);
     s->flags = flags;
+    s->lane = wb_order_open(flags & cudaStreamNonBlocking);
     s->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority; /* clamped, as the manual says */
     wb_lock();
     s->id = ++last_id;
@@ -186,6 +191,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
     while (*at && *at != s) at = &(*at)->next;
     if (*at) *at = s->next;
     wb_unlock();
+    wb_order_close(s->lane);
     free(s);
     return cudaSuccess;
 }
@@ -199,11 +205,15 @@ static int check_waiting(cudaStream_t s) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
     int error = check_waiting(s);
-    return wb_return(error ? error : wait_for(last_of(s)));
+    if (!error) error = wait_for(last_of(s));
+    if (!error) wb_order_host_stream(s);
+    return wb_return(error);
 }
 cudaError_t cudaStreamQuery(cudaStream_t s) {
     int error = check_waiting(s);
-    return wb_return(error ? error : query(last_of(s)));
+    if (!error) error = query(last_of(s));
+    if (!error) wb_order_host_stream(s);
+    return wb_return(error);
 }
 
 /* Waiting for an event of a capture draws the stream into it. */
@@ -223,6 +233,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     if (!error) error = check_event(e);
     if (!error && e->at.graph) error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
     else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
+    else if (!error) wb_order_wait(s, &e->after);
     return wb_return(error);
 }
 
@@ -364,8 +375,13 @@ void wb_event_record_now(cudaEvent_t e) {
     if (check_event(e)) return; /* a graph may outlive its events */
     e->recorded = true;
     e->at = (struct wb_capture){0};
+    wb_order_current(&e->after);
     wb_post(event, &((struct wb_req_event){.event = e->number}));
     e->sent = wb_last_sent();
+}
+
+void wb_event_wait_now(cudaEvent_t e) {
+    if (!check_event(e)) wb_order_wait_now(&e->after);
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
@@ -374,7 +390,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
     if (!error) error = wb_check_stream(s);
     if (error) return wb_return(error);
     if (captured(s)) e->at = s->capture;
-    else wb_event_record_now(e);
+    else wb_order_command(s), wb_event_record_now(e);
     return cudaSuccess;
 }
 
@@ -383,13 +399,17 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return cudaEventRec
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     int error = check_event(e);
     if (!error && e->at.graph) error = cudaErrorCapturedEvent;
-    return wb_return(error || !e->recorded ? error : wait_for(e->sent));
+    if (!error && e->recorded) error = wait_for(e->sent);
+    if (!error) wb_order_host(&e->after);
+    return wb_return(error);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t e) {
     int error = check_event(e);
     if (!error && e->at.graph) error = cudaErrorCapturedEvent;
-    return wb_return(error || !e->recorded ? error : query(e->sent));
+    if (!error && e->recorded) error = query(e->sent);
+    if (!error) wb_order_host(&e->after);
+    return wb_return(error);
 }
 
 static int time_of(cudaEvent_t e, uint64_t *ns) {
@@ -422,5 +442,7 @@ cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t en
 
 cudaError_t cudaDeviceSynchronize(void) {
     int error = wb_unsafe();
-    return wb_return(error ? error : wb_sync());
+    if (!error) error = wb_sync();
+    if (!error) wb_order_host_all();
+    return wb_return(error);
 }

@@ -80,6 +80,10 @@ struct backend_ops {
     /* Whether a range holds values that came from reads of what nothing wrote; told once. NULL where a device cannot say. */
     bool (*undefined)(struct backend *, uint64_t from, uint64_t bytes, struct sim_report *out);
 
+    /* Races between streams, of the commands that follow (sim.h). NULL where a device cannot look for them. */
+    void (*order)(struct backend *, const struct sim_order *);
+    bool (*accessed)(struct backend *, const char *what, const struct sim_rows *, struct sim_report *out);
+
     /* Textures and surfaces: a handle, or 0. NULL where a device has none for us. */
     uint64_t (*texture_create)(struct backend *, const struct sim_texture *);
     bool (*texture_destroy)(struct backend *, uint64_t handle);

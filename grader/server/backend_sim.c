@@ -180,6 +180,12 @@ static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t byt
     return sim_undefined(backend_sim(b), from, bytes, out);
 }
 
+static void sim_backend_order(struct backend *b, const struct sim_order *o) { sim_set_order(backend_sim(b), o); }
+static bool sim_backend_accessed(struct backend *b, const char *what, const struct sim_rows *r,
+                                 struct sim_report *out) {
+    return sim_accessed(backend_sim(b), what, r, out);
+}
+
 static uint64_t sim_backend_texture_create(struct backend *b, const struct sim_texture *t) {
     return sim_texture_create(backend_sim(b), t);
 }
@@ -270,36 +276,14 @@ static bool sim_backend_heap(struct backend *b, uint64_t bytes) { return sim_set
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),
-    OP(reset),
-    OP(free_all),
-    OP(load),
-    OP(unload),
-    OP(find_kernel),
-    OP(find_symbol),
-    OP(alloc),
-    OP(alloc_pages),
-    OP(share),
-    OP(unshare),
-    OP(mark),
-    OP(free),
-    OP(range),
-    OP(memory_used),
-    OP(write),
-    OP(read),
-    OP(undefined),
-    OP(fill),
-    OP(copy),
-    OP(check),
-    OP(launch),
-    OP(occupancy),
-    OP(time_limit),
-    OP(take_output),
-    OP(back_shared),
-    OP(alloc_shared),
-    OP(texture_create),
-    OP(texture_destroy),
-    OP(heap),
+    OP(close),        OP(reset),          OP(free_all),        OP(load),
+    OP(unload),       OP(find_kernel),    OP(find_symbol),     OP(alloc),
+    OP(alloc_pages),  OP(share),          OP(unshare),         OP(mark),
+    OP(free),         OP(range),          OP(memory_used),     OP(write),
+    OP(read),         OP(undefined),      OP(order),           OP(accessed),
+    OP(fill),         OP(copy),           OP(check),           OP(launch),
+    OP(occupancy),    OP(time_limit),     OP(take_output),     OP(back_shared),
+    OP(alloc_shared), OP(texture_create), OP(texture_destroy), OP(heap),
 #undef OP
 };
 

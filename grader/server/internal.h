@@ -78,6 +78,8 @@ struct server {
     struct buf output, errors; /* of device code (printf; failed assertions), not yet asked for */
     bool stranger;             /* its last message was the hello of another version */
 
+    bool in_streams; /* the order of commands is known: memory.c tells of what they touch */
+
     bool waiting; /* the host process asked for a call, with: */
     uint32_t waiting_seq;
 };
@@ -116,6 +118,7 @@ int server_do_free(struct server *s, const struct wb_req_free *q);
 int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
 int server_do_fill(struct server *s, const struct wb_req_fill *q);
 int server_do_copy(struct server *s, const struct wb_req_copy *q);
+void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail);
 void server_forget_live(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again);

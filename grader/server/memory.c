@@ -107,6 +107,29 @@ int server_do_free(struct server *s, const struct wb_req_free *q) {
     return 0;
 }
 
+static void clear_order(struct server *s) {
+    if (s->in_streams) s->backend->ops->order(s->backend, NULL);
+    s->in_streams = false;
+}
+
+void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail) {
+    struct sim_order o = {.stream = q->stream, .number = q->number};
+    _Static_assert((int)WB_STREAMS == (int)SIM_STREAMS, "one list");
+    if (!s->backend->ops->order) return;
+    if (!q->number || tail.size != sizeof o.after + sizeof o.done) return clear_order(s);
+    memcpy(o.after, tail.data, sizeof o.after);
+    memcpy(o.done, tail.data + sizeof o.after, sizeof o.done);
+    s->in_streams = true;
+    s->backend->ops->order(s->backend, &o);
+}
+
+static void tell_access(struct server *s, const char *what, struct sim_rows r) {
+    struct sim_report report;
+    if (!s->in_streams || !r.width || !r.rows) return;
+    if (s->backend->ops->accessed(s->backend, what, &r, &report) && s->options.reported)
+        s->options.reported(s->options.user, &report);
+}
+
 /* A hostile pitch makes for a billion rows: the deadline holds here too. */
 static bool in_time(const struct server *s, uint64_t row) {
     return row % 4096 || !s->deadline || server_now() < s->deadline;
@@ -115,6 +138,7 @@ static bool in_time(const struct server *s, uint64_t row) {
 int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
+    tell_access(s, "a copy from the host", (struct sim_rows){q->address, q->pitch, q->width, q->rows, true});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
@@ -125,6 +149,7 @@ int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_
 int server_do_fill(struct server *s, const struct wb_req_fill *q) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
+    tell_access(s, "cudaMemset", (struct sim_rows){q->address, q->pitch, q->width, q->rows, true});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
                    ? 0
@@ -136,6 +161,11 @@ int server_do_fill(struct server *s, const struct wb_req_fill *q) {
 
 int server_do_copy(struct server *s, const struct wb_req_copy *q) {
     if (!q->width || !q->rows) return 0;
+    const char *what = q->from - s->backend->base < s->shared_bytes ? "a copy from the host"
+                       : q->to - s->backend->base < s->shared_bytes ? "a copy to the host"
+                                                                    : "a copy on the device";
+    tell_access(s, what, (struct sim_rows){q->from, q->from_pitch, q->width, q->rows, false});
+    tell_access(s, what, (struct sim_rows){q->to, q->to_pitch, q->width, q->rows, true});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
         return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows) ? 0 : WB_cudaErrorInvalidValue;
@@ -145,6 +175,14 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q) {
 }
 
 /* ---- messages ---- */
+
+int server_on_order(struct server *s, const struct wb_req_order *q, struct tail tail, struct wb_rep_order *p,
+                    struct buf *out) {
+    (void)p, (void)out;
+    server_do_order(s, q, tail);
+    recording_append(s, WB_OP_order, q, sizeof *q, tail, 0);
+    return 0;
+}
 
 int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail tail, struct wb_rep_alloc *p,
                     struct buf *out) {
@@ -247,9 +285,9 @@ static void tell_undefined(struct server *s, uint64_t address, uint64_t pitch, u
     const struct backend_ops *ops = s->backend->ops;
     struct sim_report r;
     bool flat = pitch == width || rows == 1;
-    for (uint64_t i = 0; s->options.undefined && ops->undefined && i < (flat ? 1 : rows); i++)
+    for (uint64_t i = 0; s->options.reported && ops->undefined && i < (flat ? 1 : rows); i++)
         if (ops->undefined(s->backend, address + i * pitch, flat ? width * rows : width, &r))
-            s->options.undefined(s->options.user, &r);
+            s->options.reported(s->options.user, &r);
 }
 
 int server_on_read(struct server *s, const struct wb_req_read *q, struct tail tail, struct wb_rep_read *p,
@@ -266,6 +304,7 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
     if (!fits_window(s, q->at, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
+    tell_access(s, "a copy to the host", (struct sim_rows){q->address, pitch, q->width, q->rows, false});
     bool ok = true;
     if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window + q->at, bytes);
     else

@@ -32,6 +32,9 @@ enum {
 /* Set by the runtime itself, for a second copy of it in the same process: "pid socket window inode-of-socket". */
 #define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
+/* Streams whose order is known; 0 and 1 are the default streams. */
+enum { WB_STREAMS = 64 };
+
 enum {
     WB_OUTPUT = 1, /* replies: device code has written something: ask for it */
     WB_POST = 2,   /* requests: no answer */

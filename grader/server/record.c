@@ -244,6 +244,7 @@ static int replay_one(struct server *s, const struct recording *r, const struct 
     case WB_OP_fill: return server_do_fill(s, q);
     case WB_OP_copy: return server_do_copy(s, q);
     case WB_OP_launch: return server_do_launch(s, q, tail, true);
+    case WB_OP_order: return server_do_order(s, q, tail), 0;
     }
     die("device server: message %d in a recording", c->op);
 }

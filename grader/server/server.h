@@ -52,8 +52,8 @@ struct server_options {
     void (*launched)(void *user, const struct server_launch *l);
     /* A kernel was looked up for the first time; its registers may be set now. False: nothing is known of it. */
     bool (*found)(void *user, const char *kernel, const struct backend_kernel *k);
-    /* The client copies values to the host that came from reads of what nothing wrote. */
-    void (*undefined)(void *user, const struct sim_report *r);
+    /* Of a copy or a fill: values go to the host that came from reads of what nothing wrote, or it races with another stream's command. */
+    void (*reported)(void *user, const struct sim_report *r);
     /* A sentence for the student on why a call failed: "kernel `k`: 2048 threads a block, at most 1024". */
     void (*note)(void *user, const char *text);
 };

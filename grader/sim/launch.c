@@ -73,6 +73,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     count_collect(l, out);
     core_collect_reports(l, out);
     race_report(l, out);
+    race_streams_launch(l, out);
     race_close(l);
     launch_close(l);
     l->sim->spent += l->instructions, l->sim->charged = l->charged;

@@ -39,6 +39,7 @@ void sim_close(struct sim *s) {
     if (!s) return;
     while (s->modules) sim_unload(s, s->modules);
     race_free(s);
+    race_streams_free(s);
     taint_close(s);
     memory_close(&s->memory);
     device_launch_drop(s);
@@ -63,7 +64,15 @@ uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_shared(&s->memory, bytes, name);
 }
 void sim_unshare(struct sim *s) { memory_unshare(&s->memory); }
-enum sim_status sim_free(struct sim *s, uint64_t a) { return a ? memory_free(&s->memory, a) : SIM_OK; }
+enum sim_status sim_free(struct sim *s, uint64_t a) {
+    const struct allocation *at = a && s->streams ? memory_at(&s->memory, a) : NULL;
+    if (at) race_streams_forget(s, SIM_BASE + at->start, at->size);
+    return a ? memory_free(&s->memory, a) : SIM_OK;
+}
+void sim_set_order(struct sim *s, const struct sim_order *o) { race_streams_order(s, o); }
+bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r, struct sim_report *out) {
+    return race_streams_access(s, what, r, out);
+}
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
 bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
@@ -212,6 +221,7 @@ void sim_unload(struct sim *s, struct sim_module *m) {
 /* Frees and zeroes all but modules' variables, whose bytes are undefined afterwards. */
 static void free_all(struct sim *s) {
     memory_free_all(&s->memory);
+    race_streams_clear(s);
     s->heap_used = 0;
     s->memory.marked = false;
     memory_scrub(&s->memory); /* nothing of one replay is left to be found in the next */

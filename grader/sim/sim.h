@@ -244,7 +244,8 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_CLUSTER_RACE, "race in a cluster's shared memory", cudaSuccess)          \
     X(SIM_FAULT_CLUSTER_LIFE, "shared memory of a block that may not run", cudaSuccess)  \
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
-    X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)           \
+    X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)                   \
+    X(SIM_FAULT_STREAM_RACE, "race between streams", cudaSuccess)                        \
     /* notes: no fault, said where they may explain one */                               \
     X(SIM_NOTE_PEEK, "note", cudaSuccess)                                                \
     X(SIM_NOTE_LEFT, "note", cudaSuccess)
@@ -261,7 +262,7 @@ const char *sim_fault_name(enum sim_fault f);
 /* One that tells of two accesses. */
 static inline bool sim_fault_has_ends(enum sim_fault f) {
     return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
-           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE;
+           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE;
 }
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 
@@ -339,6 +340,24 @@ void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
 /* False: more than there can be. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
+
+/* ---- the order of commands: races between streams (race/streams.c) ---- */
+
+enum { SIM_STREAMS = 64 };
+/* Of the commands that follow. 0 and 1 are the default streams; numbers begin with 1. */
+struct sim_order {
+    uint32_t stream, number;     /* the number-th of that stream */
+    uint32_t after[SIM_STREAMS]; /* which of each stream's commands they come after */
+    uint32_t done[SIM_STREAMS];  /* …and all commands that will ever follow */
+};
+/* Launches and sim_accessed are then held against commands that nothing orders them with. NULL: nothing is looked for. */
+void sim_set_order(struct sim *s, const struct sim_order *o);
+/* Rows of a copy or a fill that the host asked for; `what` names it, and stays. True with a report where it races. */
+struct sim_rows {
+    uint64_t address, pitch, width, rows;
+    bool write;
+};
+bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r, struct sim_report *out);
 /* Of kernels whose blocks may see each other's writes: several blocks are begun at once, and the later ones get on first. Else
  * each runs to its end before the next begins, unless it waits, so that what relies on their order comes out right. */
 void sim_set_later_first(struct sim *s, bool on);

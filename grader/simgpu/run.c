@@ -158,7 +158,7 @@ static void launched(void *user, const struct server_launch *l) {
     pthread_mutex_unlock(&r->lock);
 }
 
-static void undefined(void *user, const struct sim_report *report) {
+static void reported(void *user, const struct sim_report *report) {
     struct run *r = user;
     pthread_mutex_lock(&r->lock);
     report_log_note(r->reports, report);
@@ -255,7 +255,7 @@ static struct server *open_device(void *user, int connection) {
     struct server_options options = {.user = run,
                                      .found = found,
                                      .launched = launched,
-                                     .undefined = undefined,
+                                     .reported = reported,
                                      .note = note,
                                      .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);

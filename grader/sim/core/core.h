@@ -24,7 +24,8 @@ struct sim {
     uint64_t heap_used;
     struct race_plane *planes; /* by worker, kept from launch to launch */
     unsigned nplanes;
-    struct taint_table *taint; /* taint.h: where undefined values came from; NULL = none yet */
+    struct race_streams *streams; /* race/streams.c; NULL = all commands are in order */
+    struct taint_table *taint;    /* taint.h: where undefined values came from; NULL = none yet */
     uint64_t launches;
     /* Launches by kernels (device_launch.c): with parameters still to come, to run, to run last. */
     struct device_launch *prepared, *pending, *tail;

@@ -28,7 +28,7 @@ static void thin_warp(struct trace_block *t, struct trace_warp *w) {
         struct trace_part p = w->part[i];
         u32 words = (i + 1 < w->nparts ? w->part[i + 1].first : w->n) - p.first;
         if (!is_kept(t, p.number)) continue;
-        memmove(w->words + n, w->words + p.first, words * sizeof *w->words);
+        if (words) memmove(w->words + n, w->words + p.first, words * sizeof *w->words);
         w->part[parts++] = (struct trace_part){n, p.number};
         n += words;
     }

@@ -9,7 +9,8 @@
  *   near.c          global memory, lanes of one warp
  *   partial.c       what orders some of a block's threads
  *   planes.c        the notes' planes
- *   race.c          races between blocks at the end of a launch; the texts */
+ *   race.c          races between blocks at the end of a launch; the texts
+ *   streams.c       races between commands of several streams */
 #pragma once
 #include "grader/sim/core/core.h"
 
@@ -216,6 +217,15 @@ void race_forget_ticks(struct race_plane *p);
 
 /* race.c */
 void race_report(struct launch *l, struct sim_result *out);
+/* Holds what the launch touched against commands that nothing orders it with, and keeps it: between race_open and race_close. */
+void race_streams_launch(struct launch *l, struct sim_result *out);
+/* sim_set_order and sim_accessed (sim.h). */
+void race_streams_order(struct sim *s, const struct sim_order *o);
+bool race_streams_access(struct sim *s, const char *what, const struct sim_rows *r, struct sim_report *out);
+/* What was noted of memory that is freed, or of all. */
+void race_streams_forget(struct sim *s, u64 address, u64 bytes);
+void race_streams_clear(struct sim *s);
+void race_streams_free(struct sim *s);
 /* Whether a store leaves the granule as memory, or an earlier lane of the same store, has it. */
 bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 shift,
                           const u8 *memory);

@@ -35,5 +35,5 @@ void race_watch(const struct launch *l) {
         if ((set >> i & 1) && at <= l->request->param_bytes)
             clear = watch_pointers(m, (const u8 *)l->request->params + first, (u32)f->params[i].bytes);
     }
-    if (!clear) watch_all(m, true, true);
+    if (!clear || l->sim->streams) watch_all(m, true, true); /* commands of other streams may change the rest */
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static const char source[] = "__global__ void transpose_kernel(float *o, const float *i, int r, int c) {}\n"
@@ -81,6 +82,18 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
 }
 END_TEST
 
+/* On a GPU it is waited for, so that it leaves in order. */
+START_TEST(it_hears_the_end_also_while_another_process_holds_a_copy_of_our_end) {
+    int pair[2];
+    char byte;
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    int copy = dup(pair[0]); /* as the jail's keeper has it, which was forked from us */
+    device_process_close(device_process_adopt(pair[0]));
+    ck_assert_int_eq(recv(pair[1], &byte, 1, MSG_DONTWAIT), 0);
+    close(copy), close(pair[1]);
+}
+END_TEST
+
 UNIT_SUITE(device_process) {
     Suite *s = suite_create("device_process");
     TCase *t = tcase_create("taken over");
@@ -88,5 +101,8 @@ UNIT_SUITE(device_process) {
     tcase_add_checked_fixture(t, plant, uproot);
     tcase_add_loop_test(t, a_device_process_that_was_taken_over_gains_nothing, 0, ATTACKS);
     suite_add_tcase(s, t);
+    TCase *end = tcase_create("end");
+    tcase_add_test(end, it_hears_the_end_also_while_another_process_holds_a_copy_of_our_end);
+    suite_add_tcase(s, end);
     return s;
 }

@@ -117,6 +117,22 @@ static const struct submission {
     {GOOD ENTRY("cudaGraph_t g; cudaGraphConditionalHandle h; if (!n) return; cudaGraphCreate(&g, 0); "
                 "cudaGraphConditionalHandleCreate(&h, g, 1, cudaGraphCondAssignDefault); " LAUNCH),
      V_AC, ""},
+    /* Two kernels in two streams: nothing orders them, or an event does. */
+    {"__global__ void copy(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+     "out[i] = in[i]; }\n__global__ void add(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < "
+     "n) "
+     "out[i] += 1; }\n" ENTRY("static cudaStream_t s[2]; for (int i = 0; !s[1] && i < 2; i++) cudaStreamCreate(&s[i]);"
+                              "if (!n) return; copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); "
+                              "add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
+     V_RTE, "kernel `add` in stream 2 writes element 0 of `out`"},
+    {"__global__ void copy(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+     "out[i] = in[i]; }\n__global__ void add(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < "
+     "n) "
+     "out[i] += 1; }\n" ENTRY("static cudaStream_t s[2]; static cudaEvent_t e; for (int i = 0; !s[1] && i < 2; i++) "
+                              "cudaStreamCreate(&s[i]); if (!e) cudaEventCreate(&e); if (!n) return; "
+                              "copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); cudaEventRecord(e, s[0]); "
+                              "cudaStreamWaitEvent(s[1], e); add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
+     V_AC, ""},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
     /* A million rounds of five instructions or more: 50 million are enough for each launch, and not for twelve. */
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
