@@ -169,7 +169,7 @@ $(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
 OUT ?= $(B)/gpu-report
 gpu-report:
 	$(Q)test -x $(B)/grader || $(MAKE) --no-print-directory all
-	$(Q)$(B)/grader gpu-report $(OUT) --device gpu $(GPUFLAGS)
+	$(Q)$(B)/grader gpu-report $(OUT) $(EXERCISES) --device gpu $(GPUFLAGS)
 # What a machine may lack where nothing can be installed: the libraries of the programs, beside them, and device code.
 # GPU_CC=80 compiles for an older GPU too.
 gpu-carry: all

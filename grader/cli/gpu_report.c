@@ -113,7 +113,7 @@ static const char *const seed = "gpu report";
 static bool open_report(struct report *r, const struct options *o, struct err *e) {
     struct options all = *o;
     char parts[PATH_MAX];
-    all.nnames = 0;
+    all.names++, all.nnames--; /* the folder; exercises follow it, or all are meant */
     *r = (struct report){.o = o, .go = options_grade(o, o->devices[0]), .folder = o->names[0]};
     r->go.seed = seed, r->go.workers = 1;
     if (!(r->list = cli_chosen(&all, e))) return false;
@@ -128,8 +128,8 @@ static bool open_report(struct report *r, const struct options *o, struct err *e
 int cmd_gpu_report(const struct options *o) {
     struct err e = {0};
     struct report r = {0};
-    if (o->nnames != 1 || !gpu_options_of(o->devices[0])) {
-        err_set(&e, ERR_INPUT, "usage: grader gpu-report FOLDER --device gpu");
+    if (!o->nnames || !gpu_options_of(o->devices[0])) {
+        err_set(&e, ERR_INPUT, "usage: grader gpu-report FOLDER [EXERCISE…] --device gpu");
         return cli_complain(&e);
     }
     bool ok = open_report(&r, o, &e);
