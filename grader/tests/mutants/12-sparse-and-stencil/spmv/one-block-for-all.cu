@@ -1,0 +1,30 @@
+// expect: PART
+// A single block for all rows: one of 132 SMs at work.
+
+constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block at a time
+
+__global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
+                         const float *__restrict__ values, const float *__restrict__ x, int rows) {
+    __shared__ float product[ROOM];
+    for (int row = 0; row < rows; row += THREADS) {
+    int r = row + threadIdx.x, last = min(row + THREADS, rows);
+    int mine = r < rows ? offsets[r] : 0, next = r < rows ? offsets[r + 1] : 0;
+    float sum = 0.0f;
+    for (int base = offsets[row], end = offsets[last]; base < end; base += ROOM) {
+#pragma unroll
+        for (int k = 0; k < ROOM; k += THREADS) {
+            int i = base + k + threadIdx.x;
+            if (i < end) product[k + threadIdx.x] = values[i] * x[columns[i]];
+        }
+        __syncthreads();
+        for (int i = max(mine, base), stop = min(next, base + ROOM); i < stop; i++) sum += product[i - base];
+        __syncthreads();
+    }
+    if (r < rows) y[r] = sum;
+    }
+}
+
+extern "C" void spmv(float *y, const int *offsets, const int *columns, const float *values, const float *x, int rows, int cols,
+                     int nonzeros) {
+    if (rows > 0) multiply<<<1, THREADS>>>(y, offsets, columns, values, x, rows);
+}
