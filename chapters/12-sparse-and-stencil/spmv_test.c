@@ -140,6 +140,6 @@ EXERCISE(spmv, .chapter = "12-sparse-and-stencil", .title = "A sparse matrix tim
          .draw = {.dim = {{1, 20000}, {1, 20000}, {0, 200000}},
                   .variants = {"a few long rows", "rows of one length", "one row has half of all",
                                "most rows are empty"}},
-         .technique_case = {{1 << 16, 1 << 16, 1 << 20}}, .timed = {{1 << 20, 1 << 20, 1 << 24}},
+         .technique_case = {{1 << 17, 1 << 17, 1 << 21}}, .timed = {{1 << 20, 1 << 20, 1 << 24}},
          .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-row-a-thread");

@@ -1,13 +1,40 @@
-// A word at a time in place of four: lanes read neighbouring words, so that less sectors of x come twice.
+// A word at a time in place of four: lanes read neighbouring words, so that fewer sectors of x come twice.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32;
-constexpr int GROUPS = 2;
-constexpr int SHARE = 4 * GROUPS * THREADS; // elements of a block
-constexpr int LONG = 32;
+constexpr int THREADS = 128, WARPS = THREADS / 32;
+constexpr int WORDS = 8;               // of a lane at a time
+constexpr int ROOM = WORDS * 32;       // elements of a warp at a time
+constexpr int SHARE = 8 * ROOM;        // elements of a warp
+constexpr int LONG = 32;               // products of a row, from which on all lanes add them up
 constexpr unsigned ALL = 0xffffffff;
 
-// The last row that begins at element i or before.
-__device__ int row_of(int i, const int *offsets, int rows) {
+struct elements { // of a lane
+    int column[WORDS];
+    float value[WORDS];
+};
+
+struct row { // what the warp has of it at the moment: the products from `from` to `to` - 1
+    int from, to;
+    bool all, ends; // all of the row; up to its end
+};
+
+__device__ void load(elements &e, int base, int stop, const int *columns, const float *values) {
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        int i = base + k * 32 + threadIdx.x % 32;
+        if (i < stop) e.column[k] = columns[i], e.value[k] = values[i];
+    }
+}
+
+__device__ void multiply(float *room, const elements &e, int base, int stop, const float *x) {
+#pragma unroll
+    for (int k = 0; k < WORDS; k++) {
+        int i = k * 32 + threadIdx.x % 32;
+        if (base + i < stop) room[i] = e.value[k] * x[e.column[k]];
+    }
+}
+
+// The last row that begins at element i or before it. A warp looks at 32 rows at a time: four rounds for a million.
+__device__ int row_at(int i, const int *offsets, int rows) {
     int low = 0, lane = threadIdx.x % 32;
     while (rows > 1) {
         int step = (rows + 31) / 32, r = low + lane * step;
@@ -18,49 +45,55 @@ __device__ int row_of(int i, const int *offsets, int rows) {
     return low;
 }
 
-__global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
-                         const float *__restrict__ values, const float *__restrict__ x, int rows, int nonzeros) {
-    __shared__ float room[SHARE];
-    __shared__ int late[SHARE / LONG + 1], lates, found;
-    int begin = blockIdx.x * SHARE, end = min(begin + SHARE, nonzeros);
-    int c[4 * GROUPS];
-    float v[4 * GROUPS];
-#pragma unroll
-    for (int k = 0; k < 4 * GROUPS; k++) {
-        int i = begin + k * THREADS + threadIdx.x;
-        if (i < end) c[k] = columns[i], v[k] = values[i];
-    }
-    if (threadIdx.x < 32) {
-        int r = row_of(begin, offsets, rows);
-        found = r, lates = 0;
-    }
-#pragma unroll
-    for (int k = 0; k < 4 * GROUPS; k++)
-        if (begin + k * THREADS + threadIdx.x < end) room[k * THREADS + threadIdx.x] = v[k] * x[c[k]];
-    __syncthreads();
+__device__ row row_of(int r, int rows, const int *offsets, int base, int end) {
+    if (r >= rows) return {end, end, false, false};
+    int first = offsets[r], last = offsets[r + 1];
+    return {max(first, base), min(last, end), first >= base && last <= end, last <= end};
+}
 
-    const float *product = room - begin;
-    for (int r = found + threadIdx.x; r < rows && offsets[r] < end; r += THREADS) {
-        int first = offsets[r], last = offsets[r + 1], i = max(first, begin), stop = min(last, end);
-        if (stop - i >= LONG) {
-            late[atomicAdd(&lates, 1)] = r;
-            continue;
-        }
-        float sum = 0.0f;
-        for (; i < stop; i++) sum += product[i];
-        if (first < begin || last > end) atomicAdd(&y[r], sum);
-        else if (first < last) y[r] = sum;
-    }
-    __syncthreads();
+__device__ void give(float *y, float sum, bool all) {
+    if (all) *y = sum;
+    else atomicAdd(y, sum); // other warps, or this one in other rounds, have the rest
+}
 
-    for (int k = threadIdx.x / 32; k < lates; k += WARPS) {
-        int r = late[k], first = offsets[r], last = offsets[r + 1], stop = min(last, end);
+// Rows r, r + 1, ... of one lane each. `product`: of the element `base`.
+__device__ void add_rows(float *y, int r, row mine, const float *product, int base) {
+    int lane = threadIdx.x % 32, length = mine.to - mine.from;
+    if (length > 0 && length < LONG) {
         float sum = 0.0f;
-        for (int i = max(first, begin) + threadIdx.x % 32; i < stop; i += 32) sum += product[i];
+        for (int i = mine.from; i < mine.to; i++) sum += product[i - base];
+        give(&y[r], sum, mine.all);
+    }
+    for (unsigned late = __ballot_sync(ALL, length >= LONG); late; late &= late - 1) {
+        int l = __ffs(late) - 1, to = __shfl_sync(ALL, mine.to, l);
+        float sum = 0.0f;
+        for (int i = __shfl_sync(ALL, mine.from, l) + lane; i < to; i += 32) sum += product[i - base];
         for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(ALL, sum, d);
-        if (threadIdx.x % 32) continue;
-        if (first < begin || last > end) atomicAdd(&y[r], sum);
-        else y[r] = sum;
+        if (lane == l) give(&y[r], sum, mine.all);
+    }
+}
+
+__global__ void spmv_shares(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
+                            const float *__restrict__ values, const float *__restrict__ x, int rows, int nonzeros) {
+    __shared__ float rooms[WARPS][ROOM];
+    float *room = rooms[threadIdx.x / 32];
+    int lane = threadIdx.x % 32, base = (blockIdx.x * WARPS + threadIdx.x / 32) * SHARE, stop = min(base + SHARE, nonzeros);
+    if (base >= stop) return; // all lanes or none
+    elements next;
+    load(next, base, stop, columns, values);
+    int first = row_at(base, offsets, rows); // while elements are on their way
+    for (; base < stop; base += ROOM) {
+        int end = min(base + ROOM, stop);
+        row mine = row_of(first + lane, rows, offsets, base, end);
+        multiply(room, next, base, end, x);
+        load(next, base + ROOM, stop, columns, values);
+        __syncwarp();
+        for (int ended = 32; ended == 32;) { // rows are 32, and end in this round? there may be more
+            add_rows(y, first + lane, mine, room, base);
+            first += ended = __popc(__ballot_sync(ALL, mine.ends));
+            if (ended == 32) mine = row_of(first + lane, rows, offsets, base, end);
+        }
+        __syncwarp();
     }
 }
 
@@ -68,5 +101,6 @@ extern "C" void spmv(float *y, const int *offsets, const int *columns, const flo
                      int nonzeros) {
     if (rows == 0) return;
     cudaMemsetAsync(y, 0, rows * sizeof(float));
-    if (nonzeros > 0) multiply<<<(nonzeros + SHARE - 1) / SHARE, THREADS>>>(y, offsets, columns, values, x, rows, nonzeros);
+    int blocks = (nonzeros + WARPS * SHARE - 1) / (WARPS * SHARE);
+    if (blocks > 0) spmv_shares<<<blocks, THREADS>>>(y, offsets, columns, values, x, rows, nonzeros);
 }
