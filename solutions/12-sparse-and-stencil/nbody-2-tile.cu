@@ -1,12 +1,12 @@
-// Step 2: a block brings 64 bodies at a time into shared memory; and no division, no root, but the reciprocal of a root.
+// Step 2: a block brings 64 bodies at a time into shared memory, as vectors; all its threads read them there.
 
 constexpr int THREADS = 64;
 constexpr float SOFTENING = 1.0f / 64;
 
 // What `b` does to the body at `me` is added to `sum`.
 __device__ void add(float4 &sum, float4 me, float4 b) {
-    float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z;
-    float r = rsqrtf(dx * dx + dy * dy + dz * dz + SOFTENING), part = b.w * r, force = part * (r * r);
+    float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z, square = dx * dx + dy * dy + dz * dz + SOFTENING;
+    float part = b.w / sqrtf(square), force = part / square;
     sum.x += force * dx, sum.y += force * dy, sum.z += force * dz, sum.w += part;
 }
 

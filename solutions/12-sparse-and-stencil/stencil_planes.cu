@@ -1,9 +1,10 @@
 // stencil_planes: the model answer. A block walks along z, with a plane in shared memory and the column in registers. A thread has four
 // neighbours of a row, so that a load, a store and an access to shared memory serve all four; and what the next plane needs is under way while
-// this one is computed.
+// this one is computed. Every other stretch of planes is walked backwards, so that two neighbours read what both need at about the same time.
 
-constexpr int REACH = 4, X = 16, Y = 16, STRETCH = 32; // groups of four, rows and planes of a block
-constexpr int RIM = 2 * REACH * X + 2 * Y;             // groups of a plane's halo: less than threads
+constexpr int REACH = 4, X = 16, Y = 16; // groups of four and rows of a block
+constexpr int RIM = 2 * REACH * X + 2 * Y;       // groups of a plane's halo: less than threads
+constexpr int LEAST = 32, BLOCKS = 3 * 132;      // planes of a block; blocks that run at the same time on an H100 or H200
 __device__ constexpr float weights[REACH + 1] = {-8.5416667f, 1.6f, -0.2f, 0.025396825f, -0.0017857143f};
 
 // sum += weight * (a + b)
@@ -22,10 +23,12 @@ __device__ void add_row(float4 &sum, float4 left, float4 m, float4 right) {
 }
 
 // `width` in groups of four.
-__global__ void __launch_bounds__(X * Y) star(float4 *__restrict__ out, const float4 *__restrict__ in, int depth, int height, int width) {
+__global__ void __launch_bounds__(X * Y) star(float4 *__restrict__ out, const float4 *__restrict__ in, int depth, int height, int width,
+                                              int stretch) {
     __shared__ float4 tile[2][Y + 2 * REACH][X + 2]; // two planes, so that one barrier a plane is enough
     int tx = threadIdx.x, ty = threadIdx.y, x = blockIdx.x * X + tx, y = blockIdx.y * Y + ty, me = ty * X + tx;
-    int first = blockIdx.z * STRETCH, last = min(first + STRETCH, depth);
+    int begin = blockIdx.z * stretch, planes = min(stretch, depth - begin);
+    int step = blockIdx.z % 2 ? -1 : 1, first = step > 0 ? begin : begin + planes - 1;
     size_t plane = (size_t)height * width, here = (size_t)y * width + x;
     bool inside = x < width && y < height;
 
@@ -37,20 +40,24 @@ __global__ void __launch_bounds__(X * Y) star(float4 *__restrict__ out, const fl
     size_t rim = (size_t)gy * width + gx;
 
     const float4 zero = {0.0f, 0.0f, 0.0f, 0.0f};
-    auto column = [&](int z) { return inside && z >= 0 && z < depth ? in[z * plane + here] : zero; };
-    float4 c[2 * REACH + 1]; // elements of planes z - 4 to z + 4
+    auto column = [&](int p) { // the element p planes further on
+        int z = first + p * step;
+        return inside && z >= 0 && z < depth ? in[z * plane + here] : zero;
+    };
+    float4 c[2 * REACH + 1]; // the column: four planes behind, this one, four ahead
 #pragma unroll
-    for (int k = 1; k <= 2 * REACH; k++) c[k] = column(first + k - REACH - 1);
-    float4 next = column(first + REACH), halo = there ? in[first * plane + rim] : zero;
+    for (int k = 1; k <= 2 * REACH; k++) c[k] = column(k - REACH - 1);
+    float4 next = column(REACH), halo = there ? in[first * plane + rim] : zero;
 
-    for (int z = first; z < last; z++) {
+    for (int p = 0; p < planes; p++) {
+        int z = first + p * step;
 #pragma unroll
         for (int k = 0; k < 2 * REACH; k++) c[k] = c[k + 1];
         c[2 * REACH] = next;
-        float4(*t)[X + 2] = tile[z & 1];
+        float4(*t)[X + 2] = tile[p & 1];
         t[ty + REACH][tx + 1] = c[REACH];
         if (me < RIM) t[ry][rx] = halo;
-        if (z + 1 < last) next = column(z + 1 + REACH), halo = there ? in[(z + 1) * plane + rim] : zero;
+        if (p + 1 < planes) next = column(p + 1 + REACH), halo = there ? in[(z + step) * plane + rim] : zero;
         __syncthreads();
 
         float4 m = c[REACH], sum = {weights[0] * m.x, weights[0] * m.y, weights[0] * m.z, weights[0] * m.w};
@@ -60,11 +67,14 @@ __global__ void __launch_bounds__(X * Y) star(float4 *__restrict__ out, const fl
             add(sum, weights[k], t[ty + REACH - k][tx + 1], t[ty + REACH + k][tx + 1]);
         }
         add_row(sum, t[ty + REACH][tx], m, t[ty + REACH][tx + 2]);
-        if (inside) out[z * plane + here] = sum;
+        if (inside) __stcs(&out[z * plane + here], sum); // nobody reads it here: L2 may keep `in`
     }
 }
 
 extern "C" void stencil_planes(float *out, const float *in, int depth, int height, int width) {
-    dim3 blocks((width / 4 + X - 1) / X, (height + Y - 1) / Y, (depth + STRETCH - 1) / STRETCH), threads(X, Y);
-    if (depth > 0) star<<<blocks, threads>>>(reinterpret_cast<float4 *>(out), reinterpret_cast<const float4 *>(in), depth, height, width / 4);
+    if (depth == 0) return;
+    int across = (width / 4 + X - 1) / X, down = (height + Y - 1) / Y, stretches = max(1, BLOCKS / (across * down));
+    int stretch = max(LEAST, (depth + stretches - 1) / stretches); // as long as blocks are enough: each begins with eight planes more
+    dim3 blocks(across, down, (depth + stretch - 1) / stretch), threads(X, Y);
+    star<<<blocks, threads>>>(reinterpret_cast<float4 *>(out), reinterpret_cast<const float4 *>(in), depth, height, width / 4, stretch);
 }

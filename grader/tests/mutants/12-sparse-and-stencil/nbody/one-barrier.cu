@@ -6,8 +6,8 @@ constexpr float SOFTENING = 1.0f / 64;
 
 // What `b` does to the body at `me` is added to `sum`.
 __device__ void add(float4 &sum, float4 me, float4 b) {
-    float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z;
-    float r = rsqrtf(dx * dx + dy * dy + dz * dz + SOFTENING), part = b.w * r, force = part * (r * r);
+    float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z, square = dx * dx + dy * dy + dz * dz + SOFTENING;
+    float part = b.w / sqrtf(square), force = part / square;
     sum.x += force * dx, sum.y += force * dy, sum.z += force * dz, sum.w += part;
 }
 

@@ -23,8 +23,8 @@ __device__ void load(elements &e, int base, int stop, const int *columns, const 
     for (int k = 0; k < GROUPS; k++) {
         int i = base + (k * 32 + threadIdx.x % 32) * 4;
         if (i + 4 > stop) continue;
-        e.column[k] = *reinterpret_cast<const int4 *>(columns + i);
-        e.value[k] = *reinterpret_cast<const float4 *>(values + i);
+        e.column[k] = __ldcs(reinterpret_cast<const int4 *>(columns + i)); // read once: x may keep its place in L1
+        e.value[k] = __ldcs(reinterpret_cast<const float4 *>(values + i));
     }
 }
 
