@@ -2,7 +2,7 @@
 //
 //   nvcc -O3 -std=c++17 -arch=native -I. grader/tests/timing/sparse.cu -o sparse -lcusparse; ./sparse
 //
-// Run from the top of the tree. Figures: docs/results/*/sparse.tsv. The matrix is drawn as spmv_test.c does it.
+// Run from the top of the tree. Figures in docs/results/h100/sparse.tsv are of an earlier form of it (docs/results/README.md). The matrix is drawn as spmv_test.c does it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -62,7 +62,7 @@ namespace nbody2 {
 }
 namespace nbody3 {
 #define nbody nbody_3
-#include "solutions/12-sparse-and-stencil/nbody-3-shared-out.cu"
+#include "solutions/12-sparse-and-stencil/nbody-3-cheap-pairs.cu"
 #undef nbody
 }
 namespace nbody4 {
