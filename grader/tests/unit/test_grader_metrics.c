@@ -87,7 +87,9 @@ END_TEST
 
 /* Each path is one figure of its own, so that a sum that leaves one out, or takes one twice, is seen. */
 START_TEST(effects) {
-    struct tally t = {.counters = {.sectors_load = 1,
+    struct tally t = {.counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
+                                   .thread_inst_executed = 270,
+                                   .sectors_load = 1,
                                    .sectors_store = 2,
                                    .atomic_sectors = 30, /* of which 10 of atomics whose result is used */
                                    .atomic_sectors_load = 10,
@@ -138,6 +140,7 @@ START_TEST(effects) {
                     {"shared_reads", 111},
                     {"shared_writes", 1012},
                     {"shared_accesses", 1113},
+                    {"idle_lanes", 50},
                     {"bank_conflicts", 13}};
     for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
         ck_assert_msg(fabs(metric_value(metric_find(expected[i].name), &t) - expected[i].value) < 1e-3, "%s is %g",
