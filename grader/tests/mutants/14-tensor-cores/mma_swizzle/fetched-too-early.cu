@@ -4,8 +4,8 @@
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
-constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 2;
-constexpr int DOWN = 4, ACROSS = 4;  // a warp has 64 x 32 elements: 4 x 4 tiles of 16 x 8
+constexpr int BLOCK = 128, DEPTH = 64, THREADS = 128, BUFFERS = 2;
+constexpr int DOWN = 4, ACROSS = 8;  // a warp has 64 x 64 elements: 4 x 8 tiles of 16 x 8
 constexpr int CHUNK = 8, CHUNKS = 8; // halves in 16 bytes, and how often these are in a row
 
 struct pieces {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(THREADS)
     pieces *buffer = reinterpret_cast<pieces *>(memory);
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, warp = threadIdx.x / 32, count = k / DEPTH;
     int lane = threadIdx.x % 32, group = lane / 4, two = lane % 4 * 2; // a lane's row, and its two columns, of 8 x 8
-    int y = warp / 4 * DOWN * 16, x = warp % 4 * ACROSS * 8;
+    int y = warp / 2 * DOWN * 16, x = warp % 2 * ACROSS * 8;
     float sum[DOWN][ACROSS][4] = {};
 
     auto fetch = [&](int p) {
