@@ -42,8 +42,8 @@ const char *cheat_excuse(enum cheat_path path, const char *exercise) {
 /* ---- rewriting ---- */
 
 /* Longer names first: "int" ends "unsigned int". */
-static const char *const types[] = {"unsigned char", "unsigned int", "long long", "unsigned", "float4", "float2",
-                                    "float",         "double",       "int4",      "int",      "half"};
+static const char *const types[] = {"unsigned char", "unsigned int", "long long", "unsigned", "uint4", "float4",
+                                    "float2",        "float",        "double",    "int4",     "int",   "half"};
 enum { TYPES = sizeof types / sizeof *types };
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }

@@ -174,7 +174,15 @@ template <class T> struct pointer {
     template <class I> __host__ __device__ pointer operator+=(I i) { return *this = *this + i; }
 };
 
-template <class P, class U> static __host__ __device__ P as(const U &u) { return P(u); }
+// What reinterpret_cast becomes: of one pointer another, also of a plain one, to shared memory or a variable.
+template <class P> struct cast {
+    template <class U> static __host__ __device__ P of(const U &u) { return P(u); }
+};
+template <class T> struct cast<pointer<T>> {
+    template <class U> static __host__ __device__ pointer<T> of(const pointer<U> &u) { return pointer<T>(u); }
+    template <class U> static __host__ __device__ pointer<T> of(U *u) { return pointer<T>((T *)u); }
+};
+template <class P, class U> static __host__ __device__ P as(const U &u) { return cast<P>::of(u); }
 
 // A variable in shared memory, of a word or less: of less, its part of the word around it is cleared, then set.
 template <class T> struct cell {
