@@ -26,7 +26,8 @@ __global__ void multiply_keys(float *scores, const half *q, const half *k, int n
 __global__ void softmax(float *scores, int n, int rows) {
     int row = blockIdx.x * blockDim.y + threadIdx.y, lane = threadIdx.x;
     if (row >= rows) return;
-    float *mine = scores + (size_t)row * n, most = -INFINITY, sum = 0.0f;
+    float *mine = scores + (size_t)row * n;
+    float most = -INFINITY, sum = 0.0f;
     for (int j = lane; j < n; j += 32) most = fmaxf(most, mine[j]);
     for (int d = 16; d > 0; d /= 2) most = fmaxf(most, __shfl_xor_sync(ALL, most, d));
     for (int j = lane; j < n; j += 32) sum += expf(mine[j] - most);
