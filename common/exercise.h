@@ -8,6 +8,8 @@
  * The grader records the commands that the student's entry issues for each case, then replays them with fresh
  * inputs: tests never call the student's code themselves. */
 #pragma once
+#include "common/half.h"
+
 #include <check.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,12 +23,13 @@ struct ex_case {
     const char *label; /* what this case is for: "one past a warp", "all negative"; may be NULL */
 };
 
-/* X(id, C type, spelling) */
+/* X(id, C type, spelling). Those of C first; a half is bits to C, and there are buffers of them, but no scalars. */
 /* clang-format off */
-#define EX_TYPES(X)                                                                                 \
+#define EX_C_TYPES(X)                                                                               \
     X(EX_I8, int8_t, "signed char") X(EX_U8, uint8_t, "unsigned char")                              \
     X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long")       \
     X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
+#define EX_TYPES(X) EX_C_TYPES(X) X(EX_F16, ex_half, "__half")
 /* clang-format on */
 
 enum ex_type {
@@ -69,7 +72,7 @@ struct ex_arg {
 };
 
 /* `host[i]` is argument i as it was before the call (buffers: `count` elements of their type; scalars: one).
- * The reference fills `want[i]` for each EX_OUT and EX_INOUT argument: double for float types, int64_t for
+ * The reference fills `want[i]` for each EX_OUT and EX_INOUT argument: double for halves, float and double, int64_t for
  * integers, `count` elements. want[i] of an EX_INOUT starts as a copy of the input. */
 typedef void ex_reference_fn(const struct ex_case *c, void *const host[], void *const want[]);
 /* The error allowed at one element, absolute; derived in the test file from an error model. NULL = exact. */

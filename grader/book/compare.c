@@ -8,11 +8,13 @@
 
 enum { SHOWN = 5 }; /* wrong elements listed */
 
-static bool is_float(enum ex_type t) { return t == EX_F32 || t == EX_F64; }
+static bool is_float(enum ex_type t) { return t == EX_F16 || t == EX_F32 || t == EX_F64; }
 
 static double load_float(enum ex_type t, const void *p) {
+    ex_half h;
     float f;
     double d;
+    if (t == EX_F16) return memcpy(&h, p, sizeof h), ex_half_value(h);
     if (t == EX_F32) return memcpy(&f, p, sizeof f), f;
     return memcpy(&d, p, sizeof d), d;
 }
@@ -25,8 +27,9 @@ static int64_t load_integer(enum ex_type t, const void *p) {
         memcpy(&x, p, sizeof x); \
         return (int64_t)x;       \
     }
-        EX_TYPES(X)
+        EX_C_TYPES(X)
 #undef X
+    case EX_F16: break; /* a float */
     }
     return 0;
 }
@@ -84,7 +87,7 @@ static void print_index(const struct view *v, size_t index, struct buf *out) {
 
 /* Without the sign of a NaN, which says nothing: 0.0 / 0 has one on x86-64 and none on aarch64. */
 static void print_float(enum ex_type t, double v, struct buf *out) {
-    buf_printf(out, t == EX_F32 ? "%.9g" : "%.17g", isnan(v) ? fabs(v) : v);
+    buf_printf(out, t == EX_F16 ? "%.5g" : t == EX_F32 ? "%.9g" : "%.17g", isnan(v) ? fabs(v) : v);
 }
 
 static void print_value(enum ex_type t, const void *data, struct buf *out) {

@@ -86,7 +86,11 @@ static void get_memory(struct problem *p, unsigned i) {
 
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
     *p = (struct problem){.ex = ex, .c = c};
-    for (unsigned i = 0; i < ex->nargs; i++) size_operand(p, i);
+    for (unsigned i = 0; i < ex->nargs; i++) {
+        if (ex->args[i].role == EX_SCALAR && ex->args[i].type == EX_F16)
+            return err_set(e, ERR_INTERNAL, "argument `%s` is a half by value: pass a float", ex->args[i].name);
+        size_operand(p, i);
+    }
     for (unsigned i = 0; i < ex->nargs; i++) {
         int alias = ex->args[i].alias ? ex->args[i].alias(c) : 0;
         if (alias && !place_alias(p, i, alias - 1, e)) return false;
@@ -120,8 +124,9 @@ static void store_scalar(enum ex_type t, void *to, double v) {
         memcpy(to, &x, sizeof x); \
         break;                    \
     }
-        EX_TYPES(X)
+        EX_C_TYPES(X)
 #undef X
+    case EX_F16: break; /* refused by problem_open */
     }
 }
 
@@ -144,8 +149,11 @@ static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n)
             ((type *)data)[i] =                                                                         \
                 is_float ? (type)ex_uniform(r, -1, 1) : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
         break;
-        EX_TYPES(X)
+        EX_C_TYPES(X)
 #undef X
+    case EX_F16:
+        for (size_t i = 0; i < n; i++) ((ex_half *)data)[i] = ex_half_of(ex_uniform(r, -1, 1));
+        break;
     }
 }
 
@@ -213,8 +221,11 @@ static void copy_wide(enum ex_type t, const void *from, void *to, size_t n) {
             else w[i] = (int64_t)((const type *)from)[i];         \
         }                                                         \
         break;
-        EX_TYPES(X)
+        EX_C_TYPES(X)
 #undef X
+    case EX_F16:
+        for (size_t i = 0; i < n; i++) d[i] = ex_half_value(((const ex_half *)from)[i]);
+        break;
     }
 }
 

@@ -3,6 +3,7 @@
  * signature. */
 #include "grader/cli/cheat.h"
 #include "common/file.h"
+#include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
 #include "grader/cli/dilute.h"
@@ -41,8 +42,8 @@ const char *cheat_excuse(enum cheat_path path, const char *exercise) {
 /* ---- rewriting ---- */
 
 /* Longer names first: "int" ends "unsigned int". */
-static const char *const types[] = {"unsigned char", "unsigned int", "long long", "unsigned", "float4",
-                                    "float2",        "float",        "double",    "int4",     "int"};
+static const char *const types[] = {"unsigned char", "unsigned int", "long long", "unsigned", "uint4", "float4",
+                                    "float2",        "float",        "double",    "int4",     "int",   "half"};
 enum { TYPES = sizeof types / sizeof *types };
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -133,6 +134,14 @@ static void keep_inputs(const struct exercise *ex, struct buf *out) {
                        ex->args[i].count(&ex->technique_case), ex->args[i].name);
 }
 
+/* The source's lines "#include": a header belongs into no namespace, and comes again to nothing where it is included twice. */
+static void hoist_includes(const char *text, struct buf *out) {
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line != 0) {
+        const char *at = line + strspn(line, " \t");
+        if (text_starts(at, "#include")) buf_add(out, line, strcspn(line, "\n")), buf_puts(out, "\n");
+    }
+}
+
 static bool add_template(const char *name, struct buf *out, struct err *e) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/grader/template/%s", book_root(), name);
@@ -145,9 +154,11 @@ bool cheat_source(const struct exercise *ex, enum cheat_path path, const struct 
     buf_printf(out, "#define %s 1\n", paths[path].macro);
     if (!add_template("cheat.cuh", out, e)) return false;
     bool twice = path == CHEAT_SHARED; /* a cell does not know which size it is */
-    if (twice)
+    if (twice) {
+        hoist_includes(buf_str(naive), out);
         buf_printf(out, "#define %s honest_entry\nnamespace honest {\n%s\n}\n#undef %s\n", entry, buf_str(naive),
                    entry);
+    }
     buf_printf(out, "#define %s cheating_entry\n#line 1\n", entry);
     *applies = rewrite(buf_str(naive), path, out) > 0;
     buf_printf(out, "\n#undef %s\n#undef __restrict__\n#undef reinterpret_cast\n", entry);

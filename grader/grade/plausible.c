@@ -18,6 +18,11 @@ double grade_working_seconds(const struct gpu_device *d, double flops, double on
            d->clock_hz;
 }
 
+double result_peak_flops(const struct speed_result *s, const struct gpu_device *d) {
+    if (!(s->flops > 0)) return 2.0 * d->fp32_lanes * d->sms * d->clock_hz;
+    return s->flops / grade_working_seconds(d, s->flops, s->matrix_flops);
+}
+
 /* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM. */
 static double least_seconds(const struct grading *g, const struct ex_case *c, const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;

@@ -55,12 +55,16 @@ struct speed_result {
     const char *bound_by;
     const char *size;    /* the problem that was timed: "512 x 256 x 512" */
     double bytes, flops; /* that the problem needs at this size; 0 = not said */
+    double matrix_flops; /* of these, done on tensor cores, which have a rate of their own */
     double gain;         /* of the model answer over the naive version, as a factor; 0 = unknown */
     bool timed;          /* modelled at the size that is timed, else at the one that is counted */
     bool whole;          /* the outputs of the timed size were checked, all of them */
     const char *note;    /* why there is none, or what to know about it */
     bool forfeit;        /* there is none by the submission's own doing: where speed counts, its points are lost */
 };
+
+/* Operations a second that the device can do of such: those on tensor cores at their rate, others at that of the FP32 units. */
+double result_peak_flops(const struct speed_result *s, const struct gpu_device *d);
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */
 struct line_result {

@@ -184,6 +184,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->gain = naive > 0 ? naive / answer : 0;
     s->of_roofline = roofline(g, c, &own->counters) / own->seconds;
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
+    s->matrix_flops = (double)own->counters.flops_matrix;
     if (own->waits) {
         s->forfeit = true;
         s->note = "not modelled: blocks wait for each other, or one runs for very long";

@@ -154,7 +154,8 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0, s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
     s->of_roofline = (moving > working ? moving : working) / m->second;
     struct sim_counters timed_counters = g->tally.counters;
-    timed_counters.flops_matrix = (uint64_t)(matrix_share(g) * s->flops);
+    s->matrix_flops = matrix_share(g) * s->flops;
+    timed_counters.flops_matrix = (uint64_t)s->matrix_flops;
     check_plausible_time(g, &timed_counters, m->second);
     s->bound_by = "";
     buf_clear(&text);

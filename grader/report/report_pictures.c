@@ -81,10 +81,13 @@ static void roofline(const struct result *r, const struct gpu_device *d, const s
     struct page_dot *dots = xcalloc(n + 1, sizeof *dots);
     for (unsigned i = 0; i < n; i++) dots[i] = (struct page_dot){s[i].name, look_of(s[i].name), s[i].us};
     buf_puts(out, "<figure>");
-    page_roofline(p->bytes, p->flops, d->dram_rate, 2.0 * d->fp32_lanes * d->sms * d->clock_hz, dots, n, out);
+    page_roofline(p->bytes, p->flops, d->dram_rate, result_peak_flops(p, d), dots, n, out);
     buf_puts(out,
-             "<figcaption>The device's roof: bandwidth of memory, then FP32 units. A version can come up to the line, "
-             "and not above it.</figcaption></figure>\n");
+             p->matrix_flops > 0
+                 ? "<figcaption>The device's roof: bandwidth of memory, then tensor cores and FP32 units, each for "
+                   "what this version does there. It can come up to the line, and not above it.</figcaption></figure>\n"
+                 : "<figcaption>The device's roof: bandwidth of memory, then FP32 units. A version can come up to the "
+                   "line, and not above it.</figcaption></figure>\n");
     free(dots);
 }
 

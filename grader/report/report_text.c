@@ -313,7 +313,7 @@ static void achieved(const struct speed_result *p, const struct gpu_device *d, s
     }
     if (p->flops > 0) {
         buf_puts(out, p->bytes > 0 ? ", " : "achieves "), page_number(flops, out), buf_puts(out, " of ");
-        page_number(2e-9 * d->fp32_lanes * d->sms * d->clock_hz, out), buf_puts(out, " GFLOP/s");
+        page_number(1e-9 * result_peak_flops(p, d), out), buf_puts(out, " GFLOP/s");
     }
     if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
     if (p->of_roofline <= 0) return;

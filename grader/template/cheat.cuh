@@ -174,17 +174,34 @@ template <class T> struct pointer {
     template <class I> __host__ __device__ pointer operator+=(I i) { return *this = *this + i; }
 };
 
-template <class P, class U> static __host__ __device__ P as(const U &u) { return P(u); }
+// What reinterpret_cast becomes: of one pointer another, also of a plain one, to shared memory or a variable.
+template <class P> struct cast {
+    template <class U> static __host__ __device__ P of(const U &u) { return P(u); }
+};
+template <class T> struct cast<pointer<T>> {
+    template <class U> static __host__ __device__ pointer<T> of(const pointer<U> &u) { return pointer<T>(u); }
+    template <class U> static __host__ __device__ pointer<T> of(U *u) { return pointer<T>((T *)u); }
+};
+template <class P, class U> static __host__ __device__ P as(const U &u) { return cast<P>::of(u); }
 
-// A variable in shared memory.
+// A variable in shared memory, of a word or less: of less, its part of the word around it is cleared, then set.
 template <class T> struct cell {
     T raw;
+    __device__ unsigned *word() const { return (unsigned *)((size_t)&raw & ~(size_t)3); }
+    __device__ unsigned bits() const { return ((size_t)&raw & 3) * 8; }
     __device__ operator T() const {
-        unsigned word = atomicOr((unsigned *)&raw, 0u);
-        return *(T *)&word;
+        unsigned part = atomicOr(word(), 0u) >> bits();
+        return *(T *)&part;
     }
     __device__ T operator=(T v) {
-        atomicExch((unsigned *)&raw, *(unsigned *)&v);
+        if (sizeof(T) == 4) {
+            atomicExch((unsigned *)&raw, *(unsigned *)&v);
+            return v;
+        }
+        unsigned part = 0;
+        *(T *)&part = v;
+        atomicAnd(word(), ~(((1u << (8 * sizeof(T) & 31)) - 1) << bits()));
+        atomicOr(word(), part << bits());
         return v;
     }
     __device__ T operator=(const cell &c) { return *this = (T)c; }

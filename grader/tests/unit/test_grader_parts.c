@@ -241,6 +241,25 @@ START_TEST(json_keys) {
 }
 END_TEST
 
+/* An H200's tensor cores by mma: 132 SMs, four quarters, 4096 operations in 6 cycles, 1.98 GHz. Half of the operations there, half by
+ * lanes, at 66 908: the harmonic mean. */
+START_TEST(operations_on_tensor_cores_have_their_own_roof) {
+    const struct gpu_device *d = device_find("h200");
+    struct result r = example();
+    struct report_style style = {.width = 0};
+    struct buf out = {0};
+    double there = 132 * 4 * 4096 / 6.0 * d->clock_hz, lanes = 132 * 128 * 2 * d->clock_hz;
+    r.speed.matrix_flops = r.speed.flops;
+    ck_assert_double_eq_tol(result_peak_flops(&r.speed, d) / there, 1, 1e-9);
+    r.speed.matrix_flops = r.speed.flops / 2;
+    ck_assert_double_eq_tol(result_peak_flops(&r.speed, d) * (1 / there + 1 / lanes) / 2, 1, 1e-9);
+    r.speed.matrix_flops = r.speed.flops;
+    report_text(&r, d, &style, &out);
+    ck_assert_msg(strstr(buf_str(&out), "1 of 713 687 GFLOP/s ("), "%s", buf_str(&out));
+    buf_free(&out), result_free(&r);
+}
+END_TEST
+
 static json_t *gradescope(const struct result *results, unsigned n) {
     struct buf b = {0};
     report_gradescope(results, n, device_find("h200"), &b);
@@ -431,6 +450,7 @@ UNIT_SUITE(grader_parts) {
     tcase_add_test(t, spills_of_a_function_are_its_callers);
     tcase_add_test(t, spills_of_odd_texts);
     tcase_add_test(t, what_limits_is_said);
+    tcase_add_test(t, operations_on_tensor_cores_have_their_own_roof);
     tcase_add_test(t, gradescope_keys);
     tcase_add_test(t, command_line);
     tcase_add_test(t, names_of_exercises);

@@ -234,6 +234,96 @@ START_TEST(what_was_forgotten_is_drawn_again) {
 }
 END_TEST
 
+/* IEEE 754's binary16, by hand: a unit of 1 is 2^-10, of the smallest numbers 2^-24, of the largest 32. Ties go to even. */
+START_TEST(halves_are_rounded_as_ieee_says) {
+    static const struct {
+        double from;
+        unsigned bits;
+    } is[] = {
+        {0, 0},
+        {-0.0, 0x8000},
+        {1, 0x3c00},
+        {-2, 0xc000},
+        {0x1.004p0, 0x3c01},
+        {1 + 0x1p-11, 0x3c00}, /* between 1 and the next: even */
+        {1 + 0x1.8p-10, 0x3c02},
+        {1 + 0x1.00001p-11, 0x3c01},
+        {2 - 0x1p-11, 0x4000}, /* carries into the exponent */
+        {0x1p-14, 0x0400},
+        {0x1p-14 - 0x1p-26, 0x0400}, /* from below the normal ones up to their least */
+        {0x1p-24, 1},
+        {0x1p-25, 0},
+        {0x1.8p-24, 2},
+        {0x1p-1074, 0},
+        {65504, 0x7bff},
+        {65519.99, 0x7bff},
+        {65520, 0x7c00},
+        {-1e300, 0xfc00},
+        {NAN, 0x7fff},
+    };
+    for (unsigned i = 0; i < sizeof is / sizeof *is; i++)
+        ck_assert_msg(ex_half_of(is[i].from).bits == is[i].bits, "%a: %#x", is[i].from, ex_half_of(is[i].from).bits);
+}
+END_TEST
+
+/* Every half is its own nearest half, and numbers rise with their bits. */
+START_TEST(halves_keep_their_value) {
+    for (unsigned bits = 0; bits < 0x7c00; bits++) {
+        double v = ex_half_value((ex_half){(uint16_t)bits}), next = ex_half_value((ex_half){(uint16_t)(bits + 1)});
+        ck_assert_uint_eq(ex_half_of(v).bits, bits);
+        ck_assert_uint_eq(ex_half_of(-v).bits, bits | 0x8000);
+        ck_assert(v < next);
+    }
+    ck_assert(ex_half_value((ex_half){0x3555}) == 0x1.554p-2 && ex_half_value((ex_half){0x0001}) == 0x1p-24);
+    ck_assert(isinf(ex_half_value((ex_half){0xfc00})) && isnan(ex_half_value((ex_half){0x7e01})));
+}
+END_TEST
+
+static void half_doubled(const struct ex_case *c, void *const host[], void *const want[]) {
+    for (size_t i = 0; i < count(c); i++) ((double *)want[0])[i] = 2 * ex_half_value(((const ex_half *)host[1])[i]);
+}
+static const struct ex_arg half_args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_F16, .count = count, .shape = {1, 2}},
+    {.name = "in", .role = EX_IN, .type = EX_F16, .count = count},
+    {.name = "both", .role = EX_INOUT, .type = EX_F16, .count = count},
+};
+static const struct exercise halves = {.name = "halves", .args = half_args, .nargs = 3, .reference = half_doubled};
+
+START_TEST(buffers_of_halves_are_drawn_and_compared) {
+    struct problem p;
+    struct err e = {0};
+    struct buf m = {0};
+    struct ex_rng r = seeded(8);
+    ck_assert_msg(problem_open(&p, &halves, &two_by_three, &e), "%s", e.text);
+    ck_assert_uint_eq(p.op[1].bytes, 12);
+    problem_draw_buffers(&p, &r, true);
+    problem_solve(&p);
+    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].after, p.op[i].before, p.op[i].bytes);
+    ex_half *in = p.op[1].before, *out = p.op[0].after;
+    for (int i = 0; i < 6; i++) {
+        double v = ex_half_value(in[i]);
+        ck_assert(v >= -1 && v <= 1 && ((double *)p.op[2].want)[i] == ex_half_value(((ex_half *)p.op[2].before)[i]));
+        out[i] = ex_half_of(2 * v);
+    }
+    ck_assert_msg(problem_compare(&p, &m), "%s", buf_str(&m));
+    ((double *)p.op[0].want)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            want 1.5"), "%s", buf_str(&m));
+    buf_free(&m), problem_close(&p);
+}
+END_TEST
+
+START_TEST(a_half_by_value_is_refused) {
+    static const struct ex_arg args[] = {{.name = "scale", .role = EX_SCALAR, .type = EX_F16}};
+    static const struct exercise ex = {.name = "scalar", .args = args, .nargs = 1};
+    struct problem p;
+    struct err e = {0};
+    ck_assert(!problem_open(&p, &ex, &two_by_three, &e));
+    ck_assert_msg(strstr(e.text, "`scale` is a half by value: pass a float"), "%s", e.text);
+    problem_close(&p);
+}
+END_TEST
+
 UNIT_SUITE(grader_problem) {
     Suite *s = suite_create("grader_problem");
     TCase *t = tcase_create("problem");
@@ -249,6 +339,10 @@ UNIT_SUITE(grader_problem) {
     tcase_add_test(t, alias_points_into_its_owner);
     tcase_add_test(t, names_of_cases);
     tcase_add_test(t, what_was_forgotten_is_drawn_again);
+    tcase_add_test(t, halves_are_rounded_as_ieee_says);
+    tcase_add_test(t, halves_keep_their_value);
+    tcase_add_test(t, buffers_of_halves_are_drawn_and_compared);
+    tcase_add_test(t, a_half_by_value_is_refused);
     suite_add_tcase(s, t);
     return s;
 }

@@ -1,0 +1,30 @@
+// half_sums, step 2: two halves for each lane at a time, which become two floats.
+
+#include <cuda_fp16.h>
+
+constexpr int THREADS = 256;
+constexpr unsigned ALL = 0xffffffff;
+
+__device__ float sum_over_warp(float v) {
+    for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(ALL, v, d);
+    return v;
+}
+
+__global__ void add(float *sums, const half *x, int rows, int cols) {
+    int row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32; // a warp a row
+    if (row >= rows) return;
+    const half2 *mine = reinterpret_cast<const half2 *>(x + (size_t)row * cols);
+    float sum = 0.0f;
+    for (int i = lane; i < cols / 2; i += 32) {
+        float2 pair = __half22float2(mine[i]);
+        sum += pair.x + pair.y;
+    }
+    sum = sum_over_warp(sum);
+    if (lane == 0) sums[row] = sum;
+}
+
+extern "C" void half_sums(float *sums, const half *x, int rows, int cols) {
+    if (rows == 0) return;
+    int warps = THREADS / 32;
+    add<<<(rows + warps - 1) / warps, THREADS>>>(sums, x, rows, cols);
+}

@@ -1,0 +1,72 @@
+// mma_swizzle, step 1: mma.sync, and fragments that lanes gather in words of two halves.
+
+#include <cuda_fp16.h>
+
+constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256;
+constexpr int DOWN = 4, ACROSS = 4; // a warp has 64 x 32 elements: 4 x 4 tiles of 16 x 8
+
+// d += a * b on tensor cores: a is 16 x 16, b is 16 x 8, d is 16 x 8. The lesson's picture says which elements a lane has.
+__device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// Rows `top` and on, 64 halves of each, 16 bytes a thread and turn. Below the last row it is the last one again, for nobody.
+__device__ void fetch(half (&piece)[BLOCK][DEPTH], const half *matrix, int top, int start, int rows, int k) {
+    for (int e = threadIdx.x; e < BLOCK * DEPTH / 8; e += THREADS) {
+        int row = e / 8, col = e % 8 * 8;
+        const half *from = matrix + (size_t)min(top + row, rows - 1) * k + start + col;
+        *reinterpret_cast<uint4 *>(&piece[row][col]) = *reinterpret_cast<const uint4 *>(from);
+    }
+}
+
+__device__ unsigned pair(const half *p) { return *reinterpret_cast<const unsigned *>(p); }
+
+__global__ void __launch_bounds__(THREADS) scores(float *c, const half *a, const half *b, int n, int m, int k) {
+    __shared__ __align__(128) half a_piece[BLOCK][DEPTH], b_piece[BLOCK][DEPTH];
+    int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, warp = threadIdx.x / 32;
+    int group = threadIdx.x % 32 / 4, two = threadIdx.x % 4 * 2; // a lane's row, and its two columns, of 8 x 8
+    int y = warp / 4 * DOWN * 16, x = warp % 4 * ACROSS * 8;
+    float sum[DOWN][ACROSS][4] = {};
+    for (int start = 0; start < k; start += DEPTH) {
+        fetch(a_piece, a, top, start, n, k);
+        fetch(b_piece, b, left, start, m, k);
+        __syncthreads();
+#pragma unroll
+        for (int l = 0; l < DEPTH; l += 16) {
+            unsigned fa[DOWN][4], fb[ACROSS][2];
+#pragma unroll
+            for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                for (int r = 0; r < 4; r++)
+                    fa[i][r] = pair(&a_piece[y + i * 16 + r % 2 * 8 + group][l + r / 2 * 8 + two]);
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+                for (int r = 0; r < 2; r++) fb[j][r] = pair(&b_piece[x + j * 8 + group][l + r * 8 + two]);
+#pragma unroll
+            for (int i = 0; i < DOWN; i++)
+#pragma unroll
+                for (int j = 0; j < ACROSS; j++) multiply(sum[i][j], fa[i], fb[j]);
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < DOWN; i++)
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                int row = top + y + i * 16 + h * 8 + group, col = left + x + j * 8 + two;
+                if (row < n && col < m)
+                    *reinterpret_cast<float2 *>(&c[(size_t)row * m + col]) =
+                        make_float2(sum[i][j][2 * h], sum[i][j][2 * h + 1]);
+            }
+}
+
+extern "C" void mma_swizzle(float *c, const half *a, const half *b, int n, int m, int k) {
+    if (n == 0 || m == 0) return;
+    dim3 grid((m + BLOCK - 1) / BLOCK, (n + BLOCK - 1) / BLOCK);
+    scores<<<grid, THREADS>>>(c, a, b, n, m, k);
+}
