@@ -113,7 +113,7 @@ END_TEST
 
 /* Of rows that are 10.7 long on average, and 1365 one of 256. A lane a row: 80 lanes idle for each element, since 31 of them wait for
  * the long row in most warps. A warp a row: 35, since most rows are shorter than a warp. Products first and a lane a row: 34. By equal
- * parts: 4. What lanes do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
+ * parts: 4 to 6. What lanes do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
 START_TEST(no_lane_waits_for_a_long_row) {
     ex_at_most_per("idle_lanes", elements(), "element", 8,
                    "while one lane walks along a long row, the others of its warp wait");

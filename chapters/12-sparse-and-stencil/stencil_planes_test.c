@@ -87,7 +87,7 @@ START_TEST(banks_are_spread) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(32); }
+START_TEST(many_sms_work) { ex_many_blocks(16); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -101,6 +101,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed with 67 MB in and 67 MB out, which is more than L2 holds. */
 EXERCISE(stencil_planes, .chapter = "12-sparse-and-stencil", .title = "Planes that slide along a column", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .most = 200000}, .technique_case = {{64, 128, 128}},
+         .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .most = 200000}, .technique_case = {{64, 64, 128}},
          .timed = {{256, 256, 256}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-all-from-memory");
