@@ -32,7 +32,7 @@ static double products(void) { return ex_gemm_products(&ex_current()->technique_
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
 /* A product of 16 x 16 x 16 is one instruction of a warp, in place of 128 multiply-adds and their loads. Tensor operations can be
- * made idly, so what counts are the instructions that the warps need for all: 4096 x 2.3 / 32 for a cube in the naive version,
+ * made idly, so what counts are the instructions that the warps need for all: 4096 x 4.3 / 32 for a cube in the naive version,
  * 18 where a warp loads two fragments for each. */
 static void multiplied_there(void) {
     ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 40,
