@@ -162,23 +162,25 @@ static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f
 struct look {
     u64 at, step, seen;
     u32 pc;
+    bool whole; /* `seen` is of all registers, else of two lanes of each, which is cheap and tells loops that count */
 };
-
-static u64 hash_registers(const struct exec *x, const struct warp *w) {
+enum { WORDS_OF_A_REGISTER = 32 * sizeof(u32) / sizeof(u64) };
+static u64 hash_registers(const struct exec *x, const struct warp *w, bool whole) {
     const u64 *word = (const u64 *)w->frames;
     u64 h = 0;
-    for (u32 i = 0; i < x->worker->launch->warp_frame_bytes / sizeof *word; i++)
+    for (u32 i = 0; i < x->worker->launch->warp_frame_bytes / sizeof *word; i += whole ? 1 : WORDS_OF_A_REGISTER)
         h = (h ^ word[i]) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
     return h;
 }
-
-/* The second of two looks may come at another place of the loop: then it is taken as the first of the next two. */
+/* The next look may come at another place of the loop: then it is taken as the first. */
 static bool goes_round(const struct exec *x, const struct warp *w, struct look *k, u32 pc) {
     if (w->executed < k->at) return false;
-    u64 now = hash_registers(x, w);
-    bool same = k->pc == pc && k->seen == now;
-    *k = (struct look){.at = w->executed + k->step, .step = 2 * k->step, .seen = now, .pc = pc};
-    return same;
+    u64 now = hash_registers(x, w, k->whole), step = k->step;
+    bool there = k->pc == pc, same = there && k->seen == now, closer = same && !k->whole;
+    bool whole = closer || (k->whole && (same || !there));
+    if (whole != k->whole) now = hash_registers(x, w, whole);
+    *k = (struct look){w->executed + step, closer ? step : 2 * step, now, pc, whole};
+    return same && !closer;
 }
 
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
