@@ -10,7 +10,9 @@
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <cuda_fp16.h>
 #include <cuda_pipeline.h>
+#include <mma.h>
 
 using byte = unsigned char;
 
@@ -77,6 +79,23 @@ struct few {
 // Sixteen floats a particle, of which the fifth is divided by.
 struct particle {
     double operator()(size_t i) const { return i % 16 == 4 ? real(1, 2)(i) : real(-1, 1)(i); }
+};
+
+// Where each row of a sparse matrix begins: one of 256 is 128 times as long as the others.
+struct row_starts {
+    int rows, all;
+    row_starts(int r, int n) : rows(r), all(n) {}
+    double before(size_t row) const { return row + 127.0 * ((row + 178) / 256); }
+    int operator()(size_t row) const { return int(before(row) / before(rows) * all); }
+};
+// The columns of its elements: stretches of up to 32 near the diagonal, with up to two columns between neighbours.
+struct near_diagonal {
+    int cols, all, column, left;
+    near_diagonal(int c, int n) : cols(c), all(n), column(0), left(0) {}
+    int operator()(size_t i) {
+        if (left-- == 0) left = whole(7, 31)(i), column = int(i * cols / all) + whole(0, 1023)(i);
+        return (column += whole(1, 3)(i)) % cols;
+    }
 };
 
 // Device memory with what every version is to find in it.
