@@ -131,4 +131,4 @@ EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = a
          .draw = {.dim = {{1, 280}, {1, 200}, {1, 280}}, .most = 600000, .variants = {"", "beta = 0", "alpha = 0"}},
          .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-naive");
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "2-coalesced");

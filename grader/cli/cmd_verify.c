@@ -33,7 +33,7 @@
 
 enum role { SKELETON, STEP, ANSWER, PRACTICE, OTHER, MUTANT, DILUTED, DILUTED_OTHER, CHEAT, KNOWS_SIZES };
 /* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
-enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 5, FEWEST_MUTANTS = 4 };
+enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 9, FEWEST_MUTANTS = 4 };
 
 struct subject {
     enum role role;

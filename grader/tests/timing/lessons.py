@@ -9,9 +9,11 @@ Run from the top of the tree, after ladders.py. A table belongs to it where the 
 
 which no page shows: the columns' versions, in order, or a library's routine as docs/results names it; columns behind them are left
 alone. The table's head says the timed size, as the ladder does. Of the table's rows those are
-written that are headed "H100, measured" (any folder of docs/results) or "T4, modelled" (any row of the ladder's table).
+written that are headed "H100, measured" (any folder of docs/results), "T4, modelled" (any row of the ladder's table), or "H100, stalls: mio
+throttle": per cent of the samples at which a warp of the version's longest kernel waited that ncu found it waiting for this, of ncu.tsv.
 """
 
+import csv
 import glob
 import json
 import re
@@ -21,7 +23,8 @@ from ladders import digits
 
 MARK = re.compile(r"<!--times (\w+): ([\w -]+?)-->$")
 ROUTINES = "CUB", "cublasSgeam", "cublasSgemm"  # a library's: measured only
-ROW = re.compile(r"\| (\w+), (measured|modelled) \|")
+ROW = re.compile(r"\| (\w+), (measured|modelled|stalls: [\w ]+) \|")
+NO_STALLS = "stall_selected"  # the warp that issues
 
 
 def reports():
@@ -51,7 +54,21 @@ def modelled(exercise, device):
     return {}
 
 
+def stalled(exercise, version, device, reason):
+    """Per cent, as a cell."""
+    label = "model" if version == "answer" else "s" + version.split("-")[0]
+    with open(f"docs/results/{device.lower()}/ncu.tsv") as f:
+        rows = [r for r in csv.DictReader(f, delimiter="\t") if (r["program"], r["version"]) == (exercise, label)]
+    if not rows:
+        return None
+    longest = max(rows, key=lambda r: float(r["gpu__time_duration"]))
+    samples = {k: float(v or 0) for k, v in longest.items() if k.startswith("stall_") and k != NO_STALLS}
+    return f"{100 * samples['stall_' + reason.replace(' ', '_')] / sum(samples.values()):.0f}"
+
+
 def row(exercise, versions, device, kind, measured):
+    if kind.startswith("stalls: "):
+        return [stalled(exercise, v, device, kind.split(": ")[1]) for v in versions]
     if kind == "modelled":
         cells = modelled(exercise, device)
         return [cells.get(v, "-" if v in ROUTINES else None) for v in versions]

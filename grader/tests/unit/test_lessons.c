@@ -1,5 +1,5 @@
 /* test_lessons.c — what lessons show (grader/cli/lesson.h): code of programs that compile and run, counts, pictures. And tables of times in the lessons (grader/tests/timing/lessons.py writes them): measured rows are what
- * docs/results says, modelled ones what the exercise's ladder says, give or take 3 %. */
+ * docs/results says, modelled ones what the exercise's ladder says, give or take 3 %; shares of stalls are ncu's, to one per cent. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -105,6 +105,64 @@ static double modelled(const char *device, const char *exercise, const char *ver
     return us;
 }
 
+/* Field `n` of a line of tab-separated values. */
+static void field(const char *line, unsigned n, char *out, size_t size) {
+    for (; n && line[strcspn(line, "\t\n")] == '\t'; n--) line += strcspn(line, "\t\n") + 1;
+    snprintf(out, size, "%.*s", n ? 0 : (int)strcspn(line, "\t\n"), line);
+}
+
+/* Of a line of ncu.tsv: per cent of the samples of waiting warps in which it waited for `reason`, "mio throttle". */
+static double share(const char *head, const char *line, const char *reason) {
+    char name[NAME], value[NAME], wanted[NAME];
+    double all = 0, own = NAN;
+    snprintf(wanted, sizeof wanted, "stall_%.40s", reason);
+    for (char *c = wanted; *c; c++) *c = *c == ' ' ? '_' : *c;
+    for (unsigned n = 0; field(head, n, name, sizeof name), name[0]; n++) {
+        field(line, n, value, sizeof value);
+        if (strncmp(name, "stall_", 6) || !strcmp(name, "stall_selected")) continue;
+        all += strtod(value, NULL);
+        if (!strcmp(name, wanted)) own = strtod(value, NULL);
+    }
+    return 100 * own / all;
+}
+
+/* Of the longest kernel of a version in docs/results/GPU/ncu.tsv. */
+static double stalled(const char *gpu, const char *exercise, const char *version, const char *reason) {
+    char path[128], start[2 * NAME], name[NAME], value[NAME];
+    struct buf text = {0};
+    unsigned time = 0;
+    double longest = 0, percent = NAN;
+    snprintf(path, sizeof path, "docs/results/%s/ncu.tsv", gpu);
+    bool answer = !strcmp(version, "answer");
+    snprintf(start, sizeof start, "\n%s\t%s%.*s\t", exercise, answer ? "model" : "s",
+             answer ? 0 : (int)strcspn(version, "-"), version);
+    read_text(path, &text);
+    const char *head = buf_str(&text);
+    while (field(head, time, name, sizeof name), name[0] && strcmp(name, "gpu__time_duration") != 0) time++;
+    for (const char *at = head; (at = strstr(at, start)); at++) {
+        field(at + 1, time, value, sizeof value);
+        if (strtod(value, NULL) > longest) longest = strtod(value, NULL), percent = share(head, at + 1, reason);
+    }
+    buf_free(&text);
+    return percent;
+}
+
+/* "H100, stalls: mio throttle". */
+static unsigned check_stalls(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
+    char head[NAME], device[NAME], reason[NAME], text[NAME];
+    if (!cell(line, 0, head, sizeof head) || sscanf(head, "%63[A-Z0-9], stalls: %63[a-z ]", device, reason) != 2)
+        return 0;
+    for (char *c = device; *c; c++) *c = (char)tolower(*c);
+    for (unsigned i = 0; i < m->n; i++) {
+        double right = stalled(device, m->exercise, m->version[i], reason);
+        double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
+        if (!(fabs(said - right) <= 1))
+            buf_printf(wrong, "%s: %s %s: %s %g %%, and it is %g (%s)\n", page, m->exercise, m->version[i], head, said,
+                       right, again);
+    }
+    return m->n;
+}
+
 /* One row; a row of another kind is left alone. Returns the number of cells that were looked at. */
 static unsigned check_row(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
     char head[NAME], device[NAME], kind[NAME], text[NAME];
@@ -175,7 +233,7 @@ static unsigned check_page(const char *page, const char *text, struct buf *wrong
         if (!read_mark(at + strlen(mark), &m)) buf_printf(wrong, "%s: %.60s is not understood\n", page, at);
         if (strchr(at, '\n')) check_size(page, &m, strchr(at, '\n') + 1, wrong);
         for (const char *line = strchr(at, '\n'); line && line[1] == '|'; line = strchr(line + 1, '\n'))
-            cells += check_row(page, &m, line + 1, wrong);
+            cells += check_row(page, &m, line + 1, wrong) + check_stalls(page, &m, line + 1, wrong);
     }
     return cells;
 }
@@ -223,6 +281,9 @@ START_TEST(a_time_that_is_another_is_told) {
     buf_clear(&wrong);
     check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &wrong);
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "no-such"));
+    buf_clear(&wrong);
+    check_page("p", "<!--times swizzle: answer-->\n| H100, stalls: long scoreboard | 200 |\n", &wrong);
+    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle answer: H100, stalls: long scoreboard 200 %, and it is "));
     buf_free(&wrong);
 }
 END_TEST

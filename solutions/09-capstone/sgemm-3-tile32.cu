@@ -1,4 +1,4 @@
-// Step 2: tiles of 32 x 32 in shared memory, a thread an element: two shared loads a product.
+// Step 3: tiles of 32 x 32 in shared memory, a thread an element: two shared loads a product.
 
 constexpr int TILE = 32;
 

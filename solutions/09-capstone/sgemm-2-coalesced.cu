@@ -1,4 +1,4 @@
-// Step 1: a thread an element, coalesced, everything from global memory: two loads a product.
+// Step 2: the lanes of a warp take neighbouring columns. Coalesced, everything from global memory: two loads a product.
 
 __global__ void sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k,
                              int m, float alpha, float beta) {

@@ -1,4 +1,4 @@
-// Step 4: the threads of a warp lie 8 x 4, not 2 x 16, and groups of four lanes 2 x 2. A warp needs fewer
+// Step 7: the threads of a warp lie 8 x 4, not 2 x 16, and groups of four lanes 2 x 2. A warp needs fewer
 // different values at each step, and neighbouring lanes share them in both tiles.
 
 constexpr int BLOCK = 128, DEPTH = 8, THREADS = 256;

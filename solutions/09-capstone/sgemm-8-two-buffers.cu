@@ -1,4 +1,5 @@
-// Step 3: tiles of 128 x 128, 8 x 8 elements a thread in registers, vectors to and from global memory.
+// Step 8: two buffers. While one is multiplied, the next piece is on its way from global memory into
+// registers, and from there into the other buffer. One barrier a piece.
 
 constexpr int BLOCK = 128, DEPTH = 8, THREADS = 256;
 // Shifts the rows of the turned tile of A by 4 banks each: its stores then do not collide.
@@ -60,36 +61,48 @@ __device__ void put(tiles &to, int t, float4 a, float4 b) {
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m,
                  float alpha, float beta) {
-    __shared__ tiles tile;
-    const int t = threadIdx.x;
+    __shared__ tiles buffer[2];
+    const int t = threadIdx.x, warp = t / 32, lane = t % 32;
     const int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK;
-    const int y = t / 16 * 4; // rows y ... y+3 and, half a tile on, 4 more
-    const int x = t % 16 * 4; // columns likewise
+    const int down = lane / 8 * 2 + lane / 2 % 2, across = lane / 4 % 2 * 2 + lane % 2; // lanes 8 x 4
+    const int y = warp / 4 * 64 + down * 4;   // rows y ... y+3 and y+32 ... y+35 of the block's tile
+    const int x = warp % 4 * 32 + across * 4; // columns x ... x+3 and x+16 ... x+19
 
     float sum[8][8] = {};
+    int now = 0;
+    if (k > 0)
+        put(buffer[0], t, fetch(a, top + t / 2, t % 2 * 4, n, k), fetch(b, t / 32, left + t % 32 * 4, k, m));
+    __syncthreads();
     for (int start = 0; start < k; start += DEPTH) {
-        put(tile, t, fetch(a, top + t / 2, start + t % 2 * 4, n, k),
-            fetch(b, start + t / 32, left + t % 32 * 4, k, m));
-        __syncthreads();
+        const int next = start + DEPTH;
+        float4 next_a, next_b;
+        if (next < k) {
+            next_a = fetch(a, top + t / 2, next + t % 2 * 4, n, k);
+            next_b = fetch(b, next + t / 32, left + t % 32 * 4, k, m);
+        }
 #pragma unroll
         for (int l = 0; l < DEPTH; l++) {
             float column[8], row[8];
-            load8(column, &tile.a[l][y], &tile.a[l][y + BLOCK / 2]);
-            load8(row, &tile.b[l][x], &tile.b[l][x + BLOCK / 2]);
+            load8(column, &buffer[now].a[l][y], &buffer[now].a[l][y + 32]);
+            load8(row, &buffer[now].b[l][x], &buffer[now].b[l][x + 16]);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
                 for (int j = 0; j < 8; j++) sum[i][j] += column[i] * row[j];
         }
-        __syncthreads();
+        if (next < k) {
+            put(buffer[now ^ 1], t, next_a, next_b); // last read before the previous barrier
+            __syncthreads();
+        }
+        now ^= 1;
     }
 
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        int row = top + y + i % 4 + i / 4 * (BLOCK / 2);
+        int row = top + y + i % 4 + i / 4 * 32;
         finish(c, row, left + x, n, m, make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]), alpha, beta);
-        finish(c, row, left + x + BLOCK / 2, n, m, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]),
-               alpha, beta);
+        finish(c, row, left + x + 16, n, m, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]), alpha,
+               beta);
     }
 }
 
