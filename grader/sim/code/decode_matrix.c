@@ -169,21 +169,83 @@ static bool decode_multiply(struct decoder *d, bool direct) {
     return true;
 }
 
+/* ---- ldmatrix, stmatrix: rows of matrices of 8 × 8 halves, exchanged between lanes ---- */
+
+/* Lanes below `count`: those that bring an address. */
+static ref lanes_below(struct decoder *d, unsigned count) {
+    ref limit = decode_slot_const(d, count, 4), out = decode_slot_new(d, 1);
+    struct op *o = decode_emit_named(d, "setp.lt.u32");
+    o->src[0] = REF(BASE_WARP, W_LANEID * SLOT_BYTES);
+    o->src[1] = limit;
+    o->dst = out;
+    return out;
+}
+
+/* Lane 8 i + r reads or writes row r of matrix i, 16 bytes, at an operand's address or else at `address`; what a lane holds of each of the n
+ * matrices is exchanged. */
+static bool move_rows(struct decoder *d, bool load, bool trans, unsigned n, const ref *reg,
+                      const struct ptx_operand *operand, ref address) {
+    struct matrix_desc desc = {.m = 8, .n = 8, .k = (u16)n};
+    struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
+                         .space = SPACE_SHARED,
+                         .width = 4,
+                         .count = 4,
+                         .reg_bytes = 4,
+                         .type = PTX_B32};
+    for (unsigned i = 0; i < 4; i++) desc.of[MATRIX_A].reg[i] = m.reg[i] = decode_slot_new(d, 4);
+    desc.of[MATRIX_A].count = 4, desc.of[MATRIX_A].row_major = 1;
+    desc.of[MATRIX_D].count = (u8)n, desc.of[MATRIX_D].row_major = !trans;
+    memcpy(desc.of[MATRIX_D].reg, reg, n * sizeof *reg);
+    u32 aux = add_matrix(d, &desc);
+    ref bring = lanes_below(d, 8 * n);
+    if (!load) decode_emit_named(d, "matrix.rows")->aux = aux;
+    if (!operand) decode_emit_access_at(d, &m, address, 0);
+    else if (!decode_emit_access(d, &m, operand)) return false;
+    d->m->ops[d->m->nops - 1].guard = bring;
+    d->m->ops[d->m->nops - 1].flip = 0;
+    if (load) decode_emit_named(d, "matrix.fragments")->aux = aux;
+    return true;
+}
+
+/* Of ops that are one instruction, from `first` on, the first counts. */
+static void weigh_as_one(struct decoder *d, u32 first) {
+    for (u32 i = first; i < d->m->nops; i++) d->m->ops[i].weight = i == first;
+}
+
+static bool decode_rows(struct decoder *d, bool load) {
+    const struct ptx_insn *in = d->in;
+    const char *opcode = in->opcode;
+    unsigned n = decode_opcode_has(opcode, "x4")   ? 4
+                 : decode_opcode_has(opcode, "x2") ? 2
+                 : decode_opcode_has(opcode, "x1") ? 1
+                                                   : 0;
+    ref reg[4];
+    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") || in->noperands < 2)
+        return decode_refuse(d, "not implemented: instruction");
+    decode_emit_warp_barrier(d);
+    u32 first = d->m->nops;
+    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
+        !move_rows(d, load, decode_opcode_has(opcode, "trans"), n, reg, &in->operands[load ? 1 : 0], REF_NONE))
+        return false;
+    weigh_as_one(d, first);
+    decode_mark_lowered(load ? "ldmatrix" : "stmatrix");
+    return true;
+}
+
 /* ---- wmma.load and wmma.store ---- */
 
 struct place {
     ref base, stride;
-    struct matrix_address a;
-    bool transposed;
+    struct matrix_grid grid;
+    u8 unit, bits; /* bytes of a unit, bits of an element */
     u8 space;
+    bool load, accumulator, transposed; /* transposed: a lane's elements follow rows, memory columns */
 };
 
-static ref emit_address(struct decoder *d, const struct place *p, unsigned at) {
-    struct matrix_address a = p->a;
-    a.at = (u8)at;
+static ref emit_address(struct decoder *d, const struct place *p, unsigned block, unsigned half, bool whole) {
+    struct matrix_address a = {(u8)block, (u8)half, p->grid.wide, p->grid.down, p->unit, p->bits, whole, 0};
     ref out = decode_slot_new(d, 8);
     struct op *o = decode_emit_named(d, "matrix.address");
-    o->weight = 0;
     o->src[0] = p->base;
     o->src[1] = p->stride;
     o->target = p->transposed;
@@ -192,159 +254,101 @@ static ref emit_address(struct decoder *d, const struct place *p, unsigned at) {
     return out;
 }
 
-/* Units that lie side by side in memory and in a lane: as wide an access as they allow. */
-static void move_units(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
-    unsigned wide = 16u / p->a.unit;
-    while (wide > count || wide > p->a.line || p->a.line % wide || count % wide) wide /= 2;
-    for (unsigned at = 0; at < count; at += wide) {
-        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
-                             .space = p->space,
-                             .width = p->a.unit,
-                             .count = (u8)wide,
-                             .reg_bytes = p->a.unit,
-                             .type = p->a.unit == 8 ? PTX_B64 : PTX_B32};
-        memcpy(m.reg, reg + at, wide * sizeof *reg);
-        decode_emit_access_at(d, &m, emit_address(d, p, at), 0);
-        d->m->ops[d->m->nops - 1].weight = 0;
-    }
+/* An access of each lane: `count` registers of `width` bytes each, to or from half `half` of its unit of a block. */
+static void move_unit(struct decoder *d, const struct place *p, const ref *reg, unsigned count, unsigned width,
+                      unsigned block, unsigned half) {
+    struct mem_desc m = {.verb = p->load ? MEM_LOAD : MEM_STORE,
+                         .space = p->space,
+                         .width = (u8)width,
+                         .count = (u8)count,
+                         .reg_bytes = (u8)width,
+                         .type = width == 8   ? PTX_B64
+                                 : width == 4 ? PTX_B32
+                                              : PTX_B16};
+    memcpy(m.reg, reg, count * sizeof *reg);
+    decode_emit_access_at(d, &m, emit_address(d, p, block, half, false), 0);
 }
 
 static void one_word(struct decoder *d, const char *row, ref dst, ref a, ref b) {
     struct op *o = decode_emit_named(d, row);
-    o->weight = 0;
     o->dst = dst;
     o->src[0] = a;
     o->src[1] = b;
 }
 
-/* Halves of accumulators in columns: two to a register, each at a place of its own. */
-static void move_halves(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
-    for (unsigned i = 0; i < count; i++) {
-        ref half[2] = {decode_slot_new(d, 2), decode_slot_new(d, 2)};
-        if (!load)
-            one_word(d, "unpack.lo.b32", half[0], reg[i], REF_NONE),
-                one_word(d, "unpack.hi.b32", half[1], reg[i], REF_NONE);
-        for (unsigned h = 0; h < 2; h++) {
-            struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
-                                 .space = p->space,
-                                 .width = 2,
-                                 .count = 1,
-                                 .reg_bytes = 2,
-                                 .type = PTX_B16,
-                                 .reg = {half[h]}};
-            decode_emit_access_at(d, &m, emit_address(d, p, 2 * i + h), 0);
-            d->m->ops[d->m->nops - 1].weight = 0;
-        }
-        if (load) one_word(d, "pack.b32.b16", reg[i], half[0], half[1]);
+/* Two halves of an accumulator, which lie apart in memory and side by side in a register. */
+static void move_halves(struct decoder *d, const struct place *p, ref reg, unsigned block) {
+    ref half[2] = {decode_slot_new(d, 2), decode_slot_new(d, 2)};
+    if (!p->load)
+        one_word(d, "unpack.lo.b32", half[0], reg, REF_NONE), one_word(d, "unpack.hi.b32", half[1], reg, REF_NONE);
+    for (unsigned h = 0; h < 2; h++) move_unit(d, p, &half[h], 1, 2, block, h);
+    if (p->load) one_word(d, "pack.b32.b16", reg, half[0], half[1]);
+}
+
+static void move_accumulator(struct decoder *d, const struct place *p, const ref *reg) {
+    unsigned each = p->bits == 16 ? 1 : 2, bytes = p->bits == 64 ? 8 : 4;
+    for (unsigned block = 0; block < p->grid.each; block++, reg += each) {
+        if (!p->transposed) move_unit(d, p, reg, each, bytes, block, 0);
+        else if (p->bits == 16) move_halves(d, p, *reg, block);
+        else
+            for (unsigned h = 0; h < 2; h++) move_unit(d, p, reg + h, 1, bytes, block, h);
     }
 }
 
-/* Elements of 32 or 64 bits of accumulators in columns. */
-static void move_elements(struct decoder *d, const struct place *p, bool load, const ref *reg, unsigned count) {
-    for (unsigned i = 0; i < count; i++) {
-        struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
-                             .space = p->space,
-                             .width = p->a.unit,
-                             .count = 1,
-                             .reg_bytes = p->a.unit,
-                             .type = p->a.unit == 8 ? PTX_B64 : PTX_B32,
-                             .reg = {reg[i]}};
-        decode_emit_access_at(d, &m, emit_address(d, p, i), 0);
-        d->m->ops[d->m->nops - 1].weight = 0;
+/* Halves come from shared memory as ldmatrix brings them, four blocks at a time; else each lane loads its units. */
+static bool load_factor(struct decoder *d, const struct place *p, const ref *reg, unsigned n) {
+    unsigned each = p->grid.each, most = p->bits == 16 && p->space == SPACE_SHARED ? 4 : 0;
+    for (unsigned block = 0, some; block < each; block += some) {
+        some = !most ? 1 : each - block < most ? each - block : most;
+        if (!most) move_unit(d, p, reg + block, 1, p->unit, block, 0);
+        else if (!move_rows(d, true, false, some, reg + block, NULL, emit_address(d, p, block, 0, true))) return false;
     }
+    for (unsigned i = each; i < n; i++) one_word(d, "mov.b32", reg[i], reg[i % each], REF_NONE);
+    return true;
 }
 
-static void move_matrix(struct decoder *d, const struct matrix_opcode *o, struct place *p, bool load, const ref *reg,
-                        unsigned n) {
-    unsigned rows, columns, bits = decode_matrix_types[o->types[0]].bits, bytes = bits == 64 ? 8 : 4;
+/* False: no matrix of this shape is cut into whole blocks. */
+static bool lay_out(const struct matrix_opcode *o, struct place *p) {
+    enum { LONGEST = 256 };
+    unsigned rows, columns;
     size_of(o, o->which, &rows, &columns);
-    unsigned all = rows * columns, line = o->row_major[0] ? columns : rows;
-    p->transposed = o->which >= MATRIX_C && !o->row_major[0]; /* a lane's elements follow rows, memory columns */
-    if (p->transposed) {
-        p->a = (struct matrix_address){0, (u8)(n * bytes * 8 / bits), (u16)all, (u16)columns, (u8)(bits / 8), (u8)bits};
-        if (bits == 16) move_halves(d, p, load, reg, n);
-        else move_elements(d, p, load, reg, n);
-    } else {
-        p->a = (struct matrix_address){
-            0, (u8)n, (u16)(all * bits / 8 / bytes), (u16)(line * bits / 8 / bytes), (u8)bytes, (u8)bits};
-        move_units(d, p, load, reg, n);
-    }
+    p->bits = decode_matrix_types[o->types[0]].bits;
+    p->accumulator = o->which >= MATRIX_C;
+    p->transposed = p->accumulator && !o->row_major[0];
+    p->unit = p->accumulator ? p->bits / 4 : p->bits == 64 ? 8 : 4;
+    if (rows > LONGEST || columns > LONGEST || (p->accumulator && p->bits < 16)) return false;
+    unsigned line = p->accumulator || o->row_major[0] ? columns : rows, lines = rows * columns / line,
+             units = line * p->bits / 8 / p->unit;
+    if (!units || lines * units % 32) return false;
+    p->grid = matrix_grid_of(lines, units);
+    return units % p->grid.wide == 0 && 32 % p->grid.wide == 0 && p->grid.down * 32u == lines * p->grid.wide;
 }
 
 static bool decode_transfer(struct decoder *d, bool load) {
     const struct ptx_insn *in = d->in;
     struct matrix_opcode o;
-    struct place p;
     ref reg[8];
     if (in->noperands < 2 || !split_opcode(in->opcode, &o) || o.nlayouts != 1 || o.ntypes != 1)
         return decode_refuse(d, "not implemented: instruction");
     unsigned rows, columns, n = registers_of(&o, o.which, o.types[0], false), bytes = o.types[0] == MATRIX_F64 ? 8 : 4;
     if (n > 8) return decode_refuse(d, "not implemented: instruction");
+    struct place p = {.space = o.space, .load = load};
     size_of(&o, o.which, &rows, &columns);
+    if (!lay_out(&o, &p)) return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
     if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
     if (!decode_whole_address(d, &in->operands[load ? 1 : 0], &p.base)) return false;
-    p.space = o.space;
     p.stride = decode_slot_const(d, o.row_major[0] ? columns : rows, 4);
     if (in->noperands > 2 && !decode_source(d, &in->operands[2], PTX_U32, &p.stride)) return false;
-    move_matrix(d, &o, &p, load, reg, n);
-    d->m->ops[first].weight = 1;
+    if (p.accumulator) move_accumulator(d, &p, reg);
+    else if (!load_factor(d, &p, reg, n)) return false;
+    weigh_as_one(d, first);
     decode_mark_lowered(load ? "wmma.load" : "wmma.store");
     return true;
 }
 
-/* ---- ldmatrix, stmatrix, movmatrix: matrices of 8 × 8 halves ---- */
-
-/* Lanes below `count`: those that bring an address. */
-static ref lanes_below(struct decoder *d, unsigned count) {
-    ref limit = decode_slot_const(d, count, 4), out = decode_slot_new(d, 1);
-    struct op *o = decode_emit_named(d, "setp.lt.u32");
-    o->weight = 0;
-    o->src[0] = REF(BASE_WARP, W_LANEID * SLOT_BYTES);
-    o->src[1] = limit;
-    o->dst = out;
-    return out;
-}
-
-/* Lane 8 i + r reads or writes row r of matrix i, 16 bytes; what a lane holds of each matrix is exchanged. */
-static bool decode_rows(struct decoder *d, bool load) {
-    const struct ptx_insn *in = d->in;
-    const char *opcode = in->opcode;
-    unsigned n = decode_opcode_has(opcode, "x4")   ? 4
-                 : decode_opcode_has(opcode, "x2") ? 2
-                 : decode_opcode_has(opcode, "x1") ? 1
-                                                   : 0;
-    ref reg[4], row[4];
-    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") || in->noperands < 2)
-        return decode_refuse(d, "not implemented: instruction");
-    decode_emit_warp_barrier(d);
-    u32 first = d->m->nops;
-    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg)) return false;
-    for (unsigned i = 0; i < 4; i++) row[i] = decode_slot_new(d, 4);
-    struct matrix_desc desc = {.m = 8, .n = 8, .k = (u16)n};
-    desc.of[MATRIX_A] = (struct matrix_operand){.count = 4, .row_major = 1};
-    desc.of[MATRIX_D] = (struct matrix_operand){.count = (u8)n, .row_major = !decode_opcode_has(opcode, "trans")};
-    memcpy(desc.of[MATRIX_A].reg, row, sizeof row);
-    memcpy(desc.of[MATRIX_D].reg, reg, n * sizeof *reg);
-    u32 aux = add_matrix(d, &desc);
-    ref bring = lanes_below(d, 8 * n);
-    if (!load) decode_emit_named(d, "matrix.rows")->aux = aux;
-    struct mem_desc m = {.verb = load ? MEM_LOAD : MEM_STORE,
-                         .space = SPACE_SHARED,
-                         .width = 4,
-                         .count = 4,
-                         .reg_bytes = 4,
-                         .type = PTX_B32};
-    memcpy(m.reg, row, sizeof row);
-    if (!decode_emit_access(d, &m, &in->operands[load ? 1 : 0])) return false;
-    d->m->ops[d->m->nops - 1].guard = bring;
-    d->m->ops[d->m->nops - 1].flip = 0;
-    if (load) decode_emit_named(d, "matrix.fragments")->aux = aux;
-    for (u32 i = first; i < d->m->nops; i++) d->m->ops[i].weight = i == first;
-    decode_mark_lowered(load ? "ldmatrix" : "stmatrix");
-    return true;
-}
+/* ---- movmatrix ---- */
 
 static bool decode_transpose(struct decoder *d) {
     const struct ptx_insn *in = d->in;

@@ -1,8 +1,10 @@
 /* matrix.h — matrix instructions: what decode_matrix.c says and lanes_matrix.c computes.
  *
- * A matrix lies in registers of all 32 lanes. mma.sync lays it out as the PTX manual draws it; the layouts of wmma, which
- * the manual leaves open, are here: lane l holds the elements from l × n on in the order of memory (of rows, for
- * accumulators), n being how many its registers hold, and begins anew where the registers have room for more. */
+ * A matrix lies in registers of all 32 lanes. mma.sync lays it out as the PTX manual draws it. The layouts of wmma, which the
+ * manual leaves open, are those that the counters of an H100 show (grader/tests/gpu/counters-h100.tsv, wmma_gemm), since they decide how many
+ * sectors and passes a load or a store takes. Lines are those of memory (rows, for accumulators), and are cut into units: 4 bytes, 8 of
+ * f64, two elements of accumulators. A block is 8 lines of 4 units, lane l having unit l mod 4 of line l / 4; blocks
+ * follow each other down the lines first. Where registers have room for more, they begin anew. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -39,13 +41,32 @@ struct matrix_desc {
     struct matrix_operand of[MATRICES];
 };
 
-/* The address of a lane's part of a matrix in memory: unit `at` of its own, of the `each` that a lane holds, of `all` in
- * the matrix; `line` units lie side by side, and lines one stride apart. In an op's imm. */
+/* Where units lie: blocks of 32 / wide lines and `wide` units side by side, `down` of them below each other. */
+struct matrix_grid {
+    u8 wide, down, each; /* each: blocks in all, of which a lane holds a unit each */
+};
+
+/* Of so many lines of so many units; a multiple of 32 in all. Blocks are less wide or less high where the matrix is. */
+static inline struct matrix_grid matrix_grid_of(unsigned lines, unsigned units) {
+    unsigned wide = units < 4 ? units : 4;
+    if (32 / wide > lines) wide = 32 / lines;
+    return (struct matrix_grid){(u8)wide, (u8)(lines * wide / 32), (u8)(lines * units / 32)};
+}
+static inline unsigned matrix_line(struct matrix_grid g, unsigned lane, unsigned block) {
+    return lane / g.wide + 32 / g.wide * (block % g.down);
+}
+static inline unsigned matrix_unit(struct matrix_grid g, unsigned lane, unsigned block) {
+    return lane % g.wide + g.wide * (block / g.down);
+}
+
+/* The address of a lane's unit of a block: in an op's imm. The op's target says that lines lie side by side in memory, and
+ * units a stride apart, as accumulators in columns do. */
 struct matrix_address {
-    u8 at, each;
-    u16 all;
-    u16 line;
-    u8 unit; /* bytes */
-    u8 bits; /* of an element, which strides count */
+    u8 block, half; /* half: which of a unit's two elements, where they lie apart */
+    u8 wide, down;  /* struct matrix_grid */
+    u8 unit;        /* bytes */
+    u8 bits;        /* of an element, which strides count */
+    u8 whole;       /* for ldmatrix: 16 bytes of line l mod 8 of block `block` + l / 8 */
+    u8 pad;
 };
 _Static_assert(sizeof(struct matrix_address) == 8, "it is an op's imm");

@@ -17,10 +17,13 @@ static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, 
     u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
         i = reg * per + e;
     if (!m->direct) {
-        u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n;
-        u32 at = (lane * p->count * per + i) % (rows * columns), minor = p->row_major ? columns : rows;
-        *row = p->row_major ? at / minor : at % minor;
-        *column = p->row_major ? at % minor : at / minor;
+        u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n,
+            unit = which < MATRIX_C ? per : 2, lines = p->row_major ? rows : columns;
+        struct matrix_grid g = matrix_grid_of(lines, rows * columns / lines / unit);
+        u32 line = matrix_line(g, lane, i / unit % g.each),
+            minor = matrix_unit(g, lane, i / unit % g.each) * unit + i % unit;
+        *row = p->row_major ? line : minor;
+        *column = p->row_major ? minor : line;
     } else if (which == MATRIX_A) {
         u32 block = m->m == 16 ? reg >> 1 : reg;
         *row = group + (m->m == 16 ? 8 * (reg & 1) : 0);
@@ -215,10 +218,12 @@ void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst);
     const u64 *base = operand_at(x, o->src[0]);
     const u32 *stride = operand_at(x, o->src[1]);
+    struct matrix_grid g = {.wide = a.wide, .down = a.down};
     ACTIVE(mask) {
-        u32 i = (l * a.each + a.at) % a.all, line = i / a.line, in = i % a.line;
-        u64 lines = o->target ? in : line, units = o->target ? line : in;
-        D[l] = base[l] + lines * stride[l] * a.bits / 8 + units * a.unit;
+        u32 block = a.whole ? a.block + (u32)l / 8 : a.block, lane = a.whole ? (u32)l % 8 * a.wide : (u32)l;
+        u64 line = matrix_line(g, lane, block), unit = matrix_unit(g, lane, block);
+        D[l] = base[l] + (o->target ? ((unit * 2 + a.half) * stride[l] + line) * a.bits / 8
+                                    : line * stride[l] * a.bits / 8 + unit * a.unit);
     }
 }
 

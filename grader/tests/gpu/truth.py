@@ -22,7 +22,8 @@ COUNTERS = {
     "sectors_load": [G.format("sectors", "ld")], "sectors_store": [G.format("sectors", "st")],
     "atomic_requests": [G.format("requests", "atom")], "reduction_requests": [G.format("requests", "red")],
     "atomic_sectors": [G.format("sectors", "atom"), G.format("sectors", "red")],
-    "shared_requests_load": [S.format("ld")], "shared_requests_store": [S.format("st")],
+    "shared_requests_load": [S.format("ld"), "smsp__sass_inst_executed_op_ldsm.sum"],
+    "shared_requests_store": [S.format("st"), "smsp__inst_executed_op_ldgsts.sum"],
     "shared_wavefronts_load": [W.format("ld")], "shared_wavefronts_store": [W.format("st")],
     "bank_conflicts_load": [C.format("ld")], "bank_conflicts_store": [C.format("st")],
     "shared_atomic_requests": ["smsp__inst_executed_op_shared_atom.sum"],
@@ -37,6 +38,7 @@ REASONS = {
     "bank_conflicts_load": "ncu's counter holds turns lost to other traffic as well",
     "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well",
 }
+CLAMPED = "wmma_gemm", "mma_swizzle", "attention", "sgemm"
 MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
 
 def exercises():
@@ -114,7 +116,10 @@ def compare(name, truth):
     return rows
 
 def reason(row):
-    if "copies_async" in row[2]: return "cp.async is LDGSTS in machine code, apart from loads and shared stores"
+    if row[3] == "shared_wavefronts_store" and row[5] == 0: return "what cp.async writes is LDGSTS, and not among ncu's stores"
+    if row[3].startswith("shared_wavefronts") and row[4] < row[5]: return REASONS["bank_conflicts_load"]
+    if "copies_async" in row[2]: return "cp.async is LDGSTS in machine code: ncu counts sectors for each group of lanes"
+    if row[3] == "sectors_load" and row[0] in CLAMPED: return "a copy of 16 bytes a lane from rows that are one (clamped): ncu counts each quarter of the warp"
     if row[0] == "microsh" and row[3] == "shared_requests_load": return REASONS["shared_atomic_requests"]
     return REASONS.get(row[3], MERGED)
 

@@ -3,6 +3,7 @@
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HEAD   ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
@@ -150,6 +151,25 @@ START_TEST(test_divergent) {
     ck_assert_uint_eq(loop.branches, 32);
     ck_assert_uint_eq(loop.divergent_branches, 31); /* the last lane leaves alone */
     ck_assert_uint_eq(rig_line(&got, 35).inst_executed, 1);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+/* Lane 0 goes 5000 times round a loop, the others once. They wait for it, as on hardware, where the loop has no way to wait for them in turn: the
+ * store behind it is one. (spmv's naive version: 313 on an H100.) */
+START_TEST(test_lanes_that_wait_for_a_long_loop) {
+    struct kernel_rig r = rig_open(
+        HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
+             ".loc 1 10 0\nld.param.u64 %d0, [out];\nmov.u32 %r0, %laneid;\nsetp.eq.u32 %p0, %r0, 0;\n"
+             "selp.u32 %r1, 5000, 1, %p0;\nmov.u32 %r2, 0;\n"
+             "AGAIN:\n.loc 1 11 0\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra AGAIN;\n"
+             ".loc 1 12 0\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d2, %d0, %d1;\nst.global.u32 [%d2], %r2;\nret;\n}\n");
+    uint64_t p = sim_alloc(r.sim, 128, "p");
+    struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
+    ck_assert_uint_eq(rig_line(&got, 11).inst_executed, 3 * 5000);
+    ck_assert_uint_eq(rig_line(&got, 12).inst_executed, 4);
+    ck_assert_uint_eq(got.counters.requests_store, 1);
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -316,6 +336,46 @@ START_TEST(test_products_of_matrices) {
 }
 END_TEST
 
+/* As ncu counts wmma on an H100 (counters-h100.tsv, wmma_gemm): 16 x 16 halves from global memory in four requests of 8 rows of 16 bytes, from
+ * shared memory by one ldmatrix, whose four matrices take a pass each where their rows lie in different banks; 16 x 16 floats in
+ * four stores of 8 rows of 32 bytes, or, in columns, eight of 4 columns. Line 10: rows of 128 bytes. Line 11: rows of 128 bytes, all in the
+ * same banks. Line 12: rows of 48 bytes, apart. Line 13: rows, line 14: columns of 64 bytes. */
+START_TEST(test_tiles) {
+    static const char registers[] = "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}";
+    static const char sums[] = "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}";
+    char text[2048];
+    snprintf(text, sizeof text,
+             HEAD90 ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<12>; .reg .f32 %%f<10>; .reg .b64 %%q<4>;\n"
+                    ".shared .align 32 .b8 s[2048];\n.loc 1 9 0\nld.param.u64 %%q0, [p];\nmov.u64 %%q1, s;\n"
+                    ".loc 1 10 0\nwmma.load.a.sync.aligned.row.m16n16k16.global.f16 %s, [%%q0], 64;\n"
+                    ".loc 1 11 0\nwmma.load.a.sync.aligned.row.m16n16k16.shared.f16 %s, [%%q1], 64;\n"
+                    ".loc 1 12 0\nwmma.load.b.sync.aligned.col.m16n16k16.shared.f16 %s, [%%q1], 24;\n"
+                    ".loc 1 13 0\nwmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%%q0], %s, 16;\n"
+                    ".loc 1 14 0\nwmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%%q0], %s, 16;\nret;\n}\n",
+             registers, registers, registers, sums, sums);
+    struct kernel_rig r = rig_open(text);
+    uint64_t p = sim_alloc(r.sim, 2048, "p");
+    struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
+    struct sim_counters line[5];
+    for (unsigned i = 0; i < 5; i++) line[i] = rig_line(&got, 10 + i);
+    ck_assert_uint_eq(line[0].requests_load, 4);
+    ck_assert_uint_eq(line[0].sectors_load, 4 * 8);
+    ck_assert_uint_eq(line[1].shared_requests_load, 1);
+    ck_assert_uint_eq(line[1].shared_wavefronts_load, 4 * 8);
+    ck_assert_uint_eq(line[1].bank_conflicts_load, 4 * 7);
+    ck_assert_uint_eq(line[2].shared_wavefronts_load, 4);
+    ck_assert_uint_eq(line[2].bank_conflicts_load, 0);
+    ck_assert_uint_eq(line[3].requests_store, 4);
+    ck_assert_uint_eq(line[3].sectors_store, 4 * 8);
+    ck_assert_uint_eq(line[4].requests_store, 8);
+    ck_assert_uint_eq(line[4].sectors_store, 8 * 4);
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_msg(line[i].inst_executed == 1, "line %u: %llu", 10 + i, (unsigned long long)line[i].inst_executed);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 /* A label behind the last instruction. Of 6 warps one goes there by a branch, the others fall off the end: 3 instructions each, and a
  * store by five. */
 START_TEST(test_a_label_at_the_end) {
@@ -339,9 +399,11 @@ UNIT_SUITE(counters) {
     tcase_add_test(tc, test_vector_add);
     tcase_add_test(tc, test_reduce);
     tcase_add_test(tc, test_divergent);
+    tcase_add_test(tc, test_lanes_that_wait_for_a_long_loop);
     tcase_add_test(tc, test_paths);
     tcase_add_test(tc, test_mbarriers);
     tcase_add_test(tc, test_products_of_matrices);
+    tcase_add_test(tc, test_tiles);
     tcase_add_test(tc, test_a_label_at_the_end);
     tcase_add_test(tc, test_lines_add_up);
     tcase_add_test(tc, test_workers);

@@ -1,12 +1,12 @@
 // expect: PART
-// Tiles of 64 x 64: twice the sectors.
+// Tiles of 32 x 32: four times the sectors.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>
 using namespace nvcuda;
 
-constexpr int SIDE = 16, BLOCK = 64, DEPTH = 64, THREADS = 256, BUFFERS = 3;
+constexpr int SIDE = 16, BLOCK = 32, DEPTH = 64, THREADS = 64, BUFFERS = 3;
 constexpr int DOWN = 2, ACROSS = 1; // fragments of sums of a warp
 constexpr int VECTOR = 8;           // halves in 16 bytes: what a lane copies at a time, and the pad of a row
 
