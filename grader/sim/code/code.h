@@ -48,9 +48,10 @@ struct code {
     u32 frame_bytes;      /* of registers */
     u32 local_bytes;      /* per lane, of this function's .local variables */
     u32 static_shared;
-    u32 max_frame, max_local;          /* with everything that it may call */
-    u32 block_bytes;                   /* behind BASE_BLOCK, entries only */
-    bool communicates;                 /* blocks may see each other's writes: run them in order on one worker */
+    u32 max_frame, max_local; /* with everything that it may call */
+    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
+    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
+    bool awaits; /* a lane may wait for what another one writes: atomics' results, volatile loads, fences, mbarriers */
     bool updates_global;               /* by atomics or strong stores */
     u64 changes;                       /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */

@@ -138,6 +138,7 @@ static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const stru
     u32 first = d->m->nops, aux = barrier_desc(d, verb);
     ref where;
     if (!decode_whole_address(d, at, &where)) return false;
+    d->c->awaits = true;
     struct op *o = decode_emit_named(d, "mbarrier");
     o->aux = aux;
     o->src[0] = where;

@@ -232,6 +232,7 @@ bool decode_bare(struct decoder *d) {
     bool hint = insn_find(row) < 0;
     ref dst = REF_NONE;
     if (strcmp(row, "activemask") == 0 && !decode_destination(d, &d->in->operands[0], &dst, &bytes)) return false;
+    if (strcmp(row, "membar") == 0 || strcmp(row, "fence") == 0) d->c->awaits = true;
     struct op *o = decode_emit_named(d, hint ? "nop" : row);
     o->dst = dst;
     o->imm = is_near(d->in->opcode);

@@ -275,6 +275,7 @@ bool decode_memory(struct decoder *d) {
     if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
     bool outside = m.space != SPACE_SHARED && m.space != SPACE_CLUSTER;
     if (m.verb == MEM_LOAD && m.strong && outside && m.space != SPACE_LOCAL) d->c->communicates = true;
+    if (m.verb == MEM_LOAD && m.strong) d->c->awaits = true;
     if (m.verb == MEM_STORE && m.strong && outside) d->c->updates_global = true;
     note_width(d, &m);
     u32 aux = decode_add_desc(d, &m);
@@ -339,6 +340,7 @@ static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
     bool outside = m.space != SPACE_SHARED && m.space != SPACE_CLUSTER;
     if (outside && order_matters(&m)) d->c->communicates = true;
     if (outside) d->c->updates_global = true;
+    if (m.verb == MEM_ATOM) d->c->awaits = true;
     note_width(d, &m);
     m.increment = is_increment(d, &m);
     u32 aux = decode_add_desc(d, &m);

@@ -280,6 +280,7 @@ struct launch {
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
+    u8 patience;                    /* log2 of instructions: core/fragment.c */
     atomic_bool raced_shared;       /* a race in shared memory was told: then what is not written yet is no news */
     bool waits;                     /* a traced block did not get on alone */
     bool races_global;              /* note accesses to global memory */
@@ -307,6 +308,7 @@ static inline void core_charge(struct launch *l, u64 units) {
 }
 
 /* core/fragment.c */
+u8 fragment_patience(const struct code *c); /* log2 of the instructions after which a fragment lets others run */
 void fragment_start(struct warp *w, u32 lanes, u32 pc);
 /* The fragment to run next, after merging what has met; NULL if all wait. */
 struct fragment *fragment_pick(struct worker *k, struct warp *w);

@@ -2,8 +2,9 @@
  *
  * Choice. Deepest call first, then the earliest place in the code: lanes that lag catch up, and all meet at the first
  * place that they share. That alone would let lanes that spin on an earlier place starve the one that they wait for; so
- * a fragment that ran PATIENCE instructions while others were ready goes behind them in turn. Both rules depend on
- * nothing but the program, so a run can be repeated exactly.
+ * a fragment that ran for the launch's patience of instructions while others were ready goes behind them in turn. Where the code
+ * has nothing to wait by, patience is long: hardware lets lanes that left a loop wait for those that are still in it, and what follows
+ * is executed once. Both rules depend on nothing but the program, so a run can be repeated exactly.
  *
  * The hostile schedule shows what a program relies on that the language does not promise: diverged fragments stay apart
  * until a rendezvous (.sync, a block barrier) brings them together, and which of them runs next is drawn by lot, from a
@@ -13,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PATIENCE = 2000 };
+u8 fragment_patience(const struct code *c) { return c->awaits ? 11 : 24; }
 
 void fragment_start(struct warp *w, u32 lanes, u32 pc) {
     w->live = lanes;
@@ -42,7 +43,8 @@ static void merge(struct warp *w, bool hostile) {
 }
 
 static bool before(const struct worker *k, const struct fragment *a, const struct fragment *b) {
-    if (a->turn / PATIENCE != b->turn / PATIENCE) return a->turn < b->turn;
+    u8 patience = k->launch->patience;
+    if (a->turn >> patience != b->turn >> patience) return a->turn < b->turn;
     u32 da = k->contexts[a->context].depth, db = k->contexts[b->context].depth;
     return da != db ? da > db : a->pc < b->pc;
 }

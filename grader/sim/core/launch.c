@@ -269,6 +269,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     pthread_mutex_init(&l->work_lock, NULL);
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
     l->hostile = s->options.hostile_schedule;
+    l->patience = fragment_patience(l->code);
     l->nthreads = r->block[0] * r->block[1] * r->block[2];
     l->nwarps = (l->nthreads + 31) / 32;
     l->shared_bytes = shared_bytes_of(l->code, r->dynamic_shared);

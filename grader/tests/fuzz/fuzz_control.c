@@ -202,8 +202,8 @@ static void reports_hold(const struct result *r) {
     struct report_style plain = {0};
     report_text(r, grade_device(), &plain, &text);
     report_profile(r, grade_device(), &plain, true, &text);
-    for (size_t i = 0; i < text.size; i++)
-        hold((uint8_t)text.data[i] >= ' ' ? text.data[i] != 0x7f : text.data[i] == '\n');
+    for (size_t i = 0; i < text.size; i++) /* a tab moves a cursor and nothing else: messages may have some */
+        hold((uint8_t)text.data[i] >= ' ' ? text.data[i] != 0x7f : text.data[i] == '\n' || text.data[i] == '\t');
     const struct result *one[] = {r};
     json_t *o = report_json(one, 1, grade_device(), "seed");
     hold(o != NULL);
