@@ -8,7 +8,7 @@ __global__ void attract(float *__restrict__ out, const float *__restrict__ bodie
     if (i >= n) return;
     float x = bodies[4 * i], y = bodies[4 * i + 1], z = bodies[4 * i + 2];
     float fx = 0.0f, fy = 0.0f, fz = 0.0f, potential = 0.0f;
-    // TODO: 64 threads of a block read the same bodies, each for itself, and a pair takes a division and a root.
+    // TODO: 64 threads of a block read the same bodies, each for itself, and a pair takes two divisions and a root.
     for (int j = 0; j < n; j++) {
         float dx = bodies[4 * j] - x, dy = bodies[4 * j + 1] - y, dz = bodies[4 * j + 2] - z;
         float square = dx * dx + dy * dy + dz * dz + SOFTENING;

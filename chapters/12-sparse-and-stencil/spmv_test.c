@@ -116,9 +116,9 @@ END_TEST
  * parts: 4 to 6. What lanes do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
 START_TEST(no_lane_waits_for_a_long_row) {
     ex_at_most_per("idle_lanes", elements(), "element", 8,
-                   "while one lane walks along a long row, the others of its warp wait");
+                   "lanes idle while others of their warp work: along a long row, or in a search");
     ex_at_most_per("inst_executed", elements() / 32, "32 elements", 48,
-                   "nor is it work to do what another lane does, too");
+                   "instructions count as well: lanes that repeat what another lane does gain nothing");
     ex_at_most_per("thread_writes", elements() / 32, "32 elements", 8,
                    "rows have a result each; elements that go to memory one by one are 32");
 }

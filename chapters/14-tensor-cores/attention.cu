@@ -18,7 +18,7 @@ __global__ void multiply_keys(float *scores, const half *q, const half *k, int n
     __syncthreads();
     float sum = 0.0f;
     for (int l = 0; l < DIM; l++) sum += query[y][l] * key[x][l];
-    // TODO: n x n scores go to memory for each head, and come back three times. A block could keep what it needs of them.
+    // TODO: n x n scores go to memory twice for each head, and come back four times. A block could keep what it needs of them.
     if (top + y < n && left + x < n) scores[(head + top + y) * n + left + x] = sum / 8.0f;
 }
 

@@ -1,4 +1,4 @@
-// Step 1: an element a lane. Coalesced already: 4 sectors a request, one request for 32 elements.
+// Step 1: an element a lane. Coalesced already: 4 sectors a request (5 off a boundary), one request for 32 elements.
 
 __global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int start, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

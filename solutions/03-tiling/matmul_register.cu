@@ -8,14 +8,14 @@ constexpr int PAD = 4; // shifts the rows of the turned tile by 4 banks each: it
 // WHOLE: all tiles lie inside the matrices, whose rows are aligned. Otherwise each access is tested, and outside
 // there are zeros.
 template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
-    const float *p = matrix + (size_t)row * cols + col;
-    if (WHOLE || (row < rows && col + 3 < cols && cols % 4 == 0)) return *reinterpret_cast<const float4 *>(p);
+    size_t at = (size_t)row * cols + col;
+    if (WHOLE || (row < rows && col + 3 < cols && cols % 4 == 0)) return *reinterpret_cast<const float4 *>(matrix + at);
     float4 v = {0.0f, 0.0f, 0.0f, 0.0f};
     if (row >= rows) return v;
-    if (col < cols) v.x = p[0];
-    if (col + 1 < cols) v.y = p[1];
-    if (col + 2 < cols) v.z = p[2];
-    if (col + 3 < cols) v.w = p[3];
+    if (col < cols) v.x = matrix[at];
+    if (col + 1 < cols) v.y = matrix[at + 1];
+    if (col + 2 < cols) v.z = matrix[at + 2];
+    if (col + 3 < cols) v.w = matrix[at + 3];
     return v;
 }
 

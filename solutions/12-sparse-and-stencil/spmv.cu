@@ -35,10 +35,11 @@ __device__ void multiply(float4 *room, const elements &e, int base, int stop, co
 #pragma unroll
     for (int k = 0; k < GROUPS; k++) {
         int group = k * 32 + threadIdx.x % 32, i = base + group * 4;
-        int4 c = e.column[k];
-        float4 v = e.value[k];
-        if (i + 4 <= stop) room[group] = {v.x * x[c.x], v.y * x[c.y], v.z * x[c.z], v.w * x[c.w]};
-        else for (; i < stop; i++) reinterpret_cast<float *>(room)[i - base] = values[i] * x[columns[i]];
+        if (i + 4 <= stop) {
+            int4 c = e.column[k];
+            float4 v = e.value[k];
+            room[group] = {v.x * x[c.x], v.y * x[c.y], v.z * x[c.z], v.w * x[c.w]};
+        } else for (; i < stop; i++) reinterpret_cast<float *>(room)[i - base] = values[i] * x[columns[i]];
     }
 }
 
