@@ -50,9 +50,16 @@ static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *
     race_async_begin(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->flip);
 }
 
+/* Bytes that several lanes copy come from memory once: no more than the sectors hold, which the load has just looked up. */
 static void ask(struct exec *x, const struct op *o, u32 mask, u32 span) {
     const struct op *load = o - o->target;
-    count_flight_ask(x, o, x->mems[load->aux].stat, span * (u32)__builtin_popcount(mask));
+    const struct mem_desc *d = &x->mems[load->aux];
+    const struct mem_memo *m = &x->memos[d->stat];
+    u64 from[32];
+    ISAFN(lane_addresses)(x, load, d, from);
+    u32 phase = (u32)from[__builtin_ctz(mask)] & 31, bytes = span * (u32)__builtin_popcount(mask);
+    u32 sectors = m->valid && m->known >> phase & 1 ? m->sectors_at[phase] : 32;
+    count_flight_ask(x, o, d->stat, bytes < 32 * sectors ? bytes : 32 * sectors);
 }
 
 /* In the block's shared memory, but not in the array that the address is made from: a device does not notice. */

@@ -159,7 +159,8 @@ END_TEST
 
 /* One warp. Line 60: 512 bytes, then a commit and 5 additions before the wait. Lines 61 and 62: 128 bytes each; a wait that
  * leaves one group, 3 additions, and a wait for the other. Line 63: 256 bytes for which nobody waits. Line 64: lane 0 asks for 1024
- * bytes by a bulk copy; a barrier of the warp, and 4 additions before the mbarrier is asked. */
+ * bytes by a bulk copy; a barrier of the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16 bytes, which
+ * are a sector. */
 #define ADD "add.u32 %r1, %r1, 1;\n"
 static const char ahead[] =
     HEAD ".visible .entry k(.param .u64 buffer) {\n"
@@ -172,11 +173,12 @@ static const char ahead[] =
          ".loc 1 61 0\ncp.async.ca.shared.global [%q4+1024], [%q2], 4;\ncp.async.commit_group;\n"
          ".loc 1 62 0\ncp.async.ca.shared.global [%q4+2048], [%q2], 4;\ncp.async.commit_group;\n"
          "cp.async.wait_group 1;\n" ADD ADD ADD "cp.async.wait_group 0;\n"
+         ".loc 1 65 0\ncp.async.cg.shared.global [%q4+5120], [%q0], 16;\n" ADD ADD "cp.async.wait_all;\n"
          ".loc 1 63 0\ncp.async.ca.shared.global [%q4+3072], [%q2], 8;\n"
          ".loc 1 64 0\n@%p0 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 1024;\n"
          "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], 1024, [%q3+8000];\n"
          "bar.warp.sync -1;\n" ADD ADD ADD ADD "mbarrier.try_wait.parity.shared.b64 %p1, [%q3+8000], 0;\n"
-         ".loc 1 65 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
+         ".loc 1 66 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
 START_TEST(test_ahead) {
     struct kernel_rig r = rig_open(ahead);
@@ -189,7 +191,8 @@ START_TEST(test_ahead) {
     ck_assert_uint_eq(rig_line(&got, 62).copy_ahead, 128 * (1 + 1 + 3)); /* a commit, a wait, additions */
     ck_assert_uint_eq(rig_line(&got, 63).copy_ahead, 0);
     ck_assert_uint_eq(rig_line(&got, 64).copy_ahead, 1024 * (1 + 4));
-    ck_assert_uint_eq(got.counters.copy_ahead, 3072 + 384 + 640 + 5120);
+    ck_assert_uint_eq(rig_line(&got, 65).copy_ahead, 32 * 2);
+    ck_assert_uint_eq(got.counters.copy_ahead, 3072 + 384 + 640 + 5120 + 64);
     sim_result_free(&got);
     rig_close(&r);
 }
