@@ -1,34 +1,36 @@
-// async_tiles: the model answer. Two tiles in shared memory: while a block works on one, asynchronous copies fill the other. A copy is asked
-// for as soon as nobody reads what it overwrites, and waited for a whole layer later.
+// async_tiles: the model answer. Three tiles in shared memory, of which two are being filled by asynchronous copies while a block works on
+// the third. So there is a tile under way even in the moment in which one is waited for.
 
 #include <climits>
 #include <cuda_pipeline.h>
 
-constexpr int WIDTH = 64, SOURCES = 8, THREADS = 256;
+constexpr int WIDTH = 64, SOURCES = 8, THREADS = 256, TILES = 3;
+// tune: TILES 2 3 4
 constexpr int TILE = WIDTH * WIDTH, EACH = TILE / 4 / THREADS; // int4 of a tile that each thread brings
 
 __global__ void __launch_bounds__(THREADS) walk(int *out, const int *from, const int *costs, int layers) {
-    __shared__ __align__(16) int tile[2][WIDTH][WIDTH], best[2][SOURCES][WIDTH];
+    extern __shared__ __align__(16) int memory[];
+    __shared__ __align__(16) int best[2][SOURCES][WIDTH];
+    auto tile = reinterpret_cast<int(*)[WIDTH][WIDTH]>(memory);
     int t = threadIdx.x, j = t % WIDTH, s = t / WIDTH * 2; // a thread has node j, for sources s and s + 1
     const int4 *mine = reinterpret_cast<const int4 *>(costs + (size_t)blockIdx.x * layers * TILE) + t;
     for (int k = 0; k < 2; k++) best[0][s + k][j] = from[(blockIdx.x * SOURCES + s + k) * WIDTH + j];
     auto fetch = [&](int l) {
 #pragma unroll
         for (int k = 0; k < EACH; k++)
-            __pipeline_memcpy_async(reinterpret_cast<int4 *>(tile[l % 2]) + k * THREADS + t, mine + l * TILE / 4 + k * THREADS, 16);
+            if (l < layers) __pipeline_memcpy_async(reinterpret_cast<int4 *>(tile[l % TILES]) + k * THREADS + t, mine + l * TILE / 4 + k * THREADS, 16);
+        __pipeline_commit(); // a group for each layer, empty ones behind the last
     };
-    if (layers > 0) fetch(0);
-    __pipeline_commit();
+    for (int l = 0; l < TILES - 1; l++) fetch(l);
     for (int l = 0; l < layers; l++) {
-        __pipeline_wait_prior(0); // this thread's part of the tile is here ...
-        __syncthreads();          // ... and all others'; and nobody reads the other tile any more
-        if (l + 1 < layers) fetch(l + 1);
-        __pipeline_commit();
+        __pipeline_wait_prior(TILES - 2); // this thread's part of the tile is here ...
+        __syncthreads();                  // ... and all others'; and nobody reads the tile of the layer before any more
+        fetch(l + TILES - 1);
         int a = INT_MAX, b = INT_MAX;
 #pragma unroll
         for (int i = 0; i < WIDTH; i++) {
-            a = min(a, best[l % 2][s][i] + tile[l % 2][i][j]);
-            b = min(b, best[l % 2][s + 1][i] + tile[l % 2][i][j]);
+            a = min(a, best[l % 2][s][i] + tile[l % TILES][i][j]);
+            b = min(b, best[l % 2][s + 1][i] + tile[l % TILES][i][j]);
         }
         best[(l + 1) % 2][s][j] = a, best[(l + 1) % 2][s + 1][j] = b;
     }
@@ -37,5 +39,7 @@ __global__ void __launch_bounds__(THREADS) walk(int *out, const int *from, const
 }
 
 extern "C" void async_tiles(int *out, const int *from, const int *costs, int graphs, int layers) {
-    if (graphs > 0) walk<<<graphs, THREADS>>>(out, from, costs, layers);
+    if (graphs == 0) return;
+    cudaFuncSetAttribute(walk, cudaFuncAttributeMaxDynamicSharedMemorySize, TILES * TILE * sizeof(int));
+    walk<<<graphs, THREADS, TILES * TILE * sizeof(int)>>>(out, from, costs, layers);
 }

@@ -1,63 +1,70 @@
-// bulk_rows: the model answer. A warp has a ring of stages of a part of a row each. One lane asks for bulk copies into it, waits for
-// their mbarriers, and asks for bulk copies out of it: no number passes a register.
+// bulk_rows: the model answer. One thread of a block asks for 16 KB pieces of rows by bulk copies into a ring in shared memory, waits for their
+// mbarriers, and asks for bulk copies out of it. No number passes a register, and a block for each SM is enough.
 
-constexpr int STAGES = 4, PIECE = 16384; // bytes
-constexpr int BLOCKS_PER_SM = 3;
+constexpr unsigned STAGES = 12, PIECE = 16384; // a piece: bytes of a row at a time
+constexpr int SMS = 132;                       // more blocks than there are SMs wait, fewer leave some idle
 
-__device__ unsigned place(const void *shared) { return (unsigned)__cvta_generic_to_shared(shared); }
+// Places in shared memory are 32-bit addresses here, as these instructions take them.
+__device__ void init(unsigned bar) { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar) : "memory"); }
 
-__device__ void init(unsigned long long *bar) { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place(bar)) : "memory"); }
-
-__device__ void wait(unsigned long long *bar, unsigned parity) {
-    asm volatile("{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra again;\n}" ::"r"(place(bar)), "r"(parity)
+// Waits until the phase of that parity has ended.
+__device__ void wait(unsigned bar, unsigned parity) {
+    asm volatile("{\n.reg .pred ended;\nagain: mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n@!ended bra again;\n}" ::"r"(bar), "r"(parity)
                  : "memory");
 }
 
-// `bytes` are to come to the mbarrier, and this is their only arrival.
-__device__ void ask(void *to, const void *from, unsigned bytes, unsigned long long *bar) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place(bar)), "r"(bytes) : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(place(to)), "l"(from), "r"(bytes), "r"(place(bar))
+// So many bytes will come to the mbarrier; this is also the one arrival that its phase waits for.
+__device__ void ask(unsigned to, const void *from, unsigned bytes, unsigned bar) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(bar)
                  : "memory");
 }
 
-__device__ void give(void *to, const void *from, unsigned bytes) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to), "r"(place(from)), "r"(bytes) : "memory");
+__device__ void give(void *to, unsigned from, unsigned bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
-// All but the last groups have been read from shared memory.
+
+// All copies out of shared memory but the last LEFT have read what they copy.
 template <int LEFT> __device__ void given() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory"); }
 
-__global__ void gather(float *out, const float *table, const int *index, int n, int cols) {
-    extern __shared__ __align__(128) unsigned char memory[];
-    __shared__ unsigned long long bar[STAGES];
-    if (threadIdx.x != 0) return;
-    for (int s = 0; s < STAGES; s++) init(&bar[s]);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    size_t row = (size_t)cols * sizeof(float);
-    int pieces = (int)((row + PIECE - 1) / PIECE), count = 0;
-    // The block's pieces: of rows blockIdx.x, blockIdx.x + gridDim.x, ...
-    auto begin = [&](int p, int stage) {
-        int r = blockIdx.x + p / pieces * gridDim.x;
-        size_t at = (size_t)(p % pieces) * PIECE;
-        ask(memory + stage * PIECE, reinterpret_cast<const char *>(table) + index[r] * row + at, (unsigned)min(row - at, (size_t)PIECE), &bar[stage]);
-    };
-    count = (n - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x * pieces;
-    for (int p = 0; p < STAGES - 1 && p < count; p++) begin(p, p);
-    for (int p = 0; p < count; p++) {
-        int s = p % STAGES;
-        wait(&bar[s], p / STAGES & 1);
-        int r = blockIdx.x + p / pieces * gridDim.x;
-        size_t at = (size_t)(p % pieces) * PIECE;
-        give(reinterpret_cast<char *>(out) + r * row + at, memory + s * PIECE, (unsigned)min(row - at, (size_t)PIECE));
-        if (p + STAGES - 1 < count) {
-            given<1>(); // the piece before this one has left its stage
-            begin(p + STAGES - 1, (p + STAGES - 1) % STAGES);
-        }
+// Where a block is among its pieces: of row blockIdx.x, then of row blockIdx.x + gridDim.x, ... Counted, not computed: divisions are long.
+struct cursor {
+    int row;
+    unsigned at, place, bar, parity; // byte of the row; where in the ring, its mbarrier, and how often that was there, modulo 2
+    unsigned ring, last;
+    __device__ void next(unsigned bytes) {
+        at += PIECE, place += PIECE, bar += 8;
+        if (at >= bytes) at = 0, row += gridDim.x;
+        if (place == last) place = ring, bar -= 8 * STAGES, parity ^= 1;
     }
-    given<0>();
+};
+
+__global__ void gather(char *out, const char *table, const int *index, int n, unsigned bytes) {
+    extern __shared__ __align__(128) char memory[];
+    __shared__ unsigned long long bar[STAGES];
+    unsigned ring = (unsigned)__cvta_generic_to_shared(memory), bars = (unsigned)__cvta_generic_to_shared(bar);
+    for (unsigned s = 0; s < STAGES; s++) init(bars + 8 * s);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // the copies' unit sees them, too
+    cursor in = {(int)blockIdx.x, 0, ring, bars, 0, ring, ring + STAGES * PIECE}, back = in;
+    auto begin = [&] {
+        if (in.row >= n) return;
+        ask(in.place, table + (size_t)index[in.row] * bytes + in.at, min(bytes - in.at, PIECE), in.bar);
+        in.next(bytes);
+    };
+    for (unsigned p = 0; p < STAGES - 1; p++) begin();
+    while (back.row < n) {
+        wait(back.bar, back.parity);
+        give(out + (size_t)back.row * bytes + back.at, back.place, min(bytes - back.at, PIECE));
+        back.next(bytes);
+        given<1>(); // the piece before this one has left its place ...
+        begin();    // ... which is the next one's
+    }
+    given<0>(); // shared memory must not go before it has been read
 }
 
 extern "C" void bulk_rows(float *out, const float *table, const int *index, int n, int rows, int cols) {
     if (n == 0 || cols == 0) return;
     cudaFuncSetAttribute(gather, cudaFuncAttributeMaxDynamicSharedMemorySize, STAGES * PIECE);
-    gather<<<n < 132 * BLOCKS_PER_SM ? n : 132 * BLOCKS_PER_SM, 32, STAGES * PIECE>>>(out, table, index, n, cols);
+    gather<<<n < SMS ? n : SMS, 1, STAGES * PIECE>>>(reinterpret_cast<char *>(out), reinterpret_cast<const char *>(table), index, n, cols * (unsigned)sizeof(float));
 }

@@ -1,4 +1,4 @@
-// cuda::pipeline, three stages: a layer is asked for two layers early.
+// cuda::pipeline, whose stages are two layers early.
 #include <climits>
 #include <cuda/pipeline>
 
