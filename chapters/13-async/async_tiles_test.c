@@ -80,10 +80,11 @@ END_TEST
 
 /* What could make the figure above larger and hides nothing: bytes that nobody needs, work that nobody needs, threads without work
  * (a block has as many bytes as a warp times its warps). 8 warps of 64 steps, each a load of the tile, half a load of `best`, four
- * operations, and little more: 3100 instructions a layer. */
+ * operations, and little more: 3100 instructions a layer; libraries' pipelines add a half. With one tile, and 2300 idle instructions while it is
+ * under way, 7 KB of it would be. */
 START_TEST(nothing_is_done_in_vain) {
     ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01, "each cost is read once");
-    ex_at_most_per("inst_executed", layers(), "layer of a graph", 4500, "idle work beside a copy hides nothing");
+    ex_at_most_per("inst_executed", layers(), "layer of a graph", 5400, "idle work beside a copy hides nothing");
     ex_at_most_per("threads", graphs(), "graph", 512, "there are 512 results, and idle threads hide nothing");
     ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 64, "lanes read neighbours of a row");
 }
