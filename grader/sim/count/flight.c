@@ -95,6 +95,7 @@ static void commit(struct flight_warp *w) {
 }
 
 void count_flight_group(struct exec *x, const struct op *o) {
+    if (!x->block->flight) return; /* nothing was ever asked for */
     struct flight_warp *w = &flight_of(x)->warp[x->warp->index];
     u32 left = o->imm == GROUP_WAIT ? o->target : 0;
     if (o->imm == GROUP_COMMIT) commit(w);
@@ -104,6 +105,7 @@ void count_flight_group(struct exec *x, const struct op *o) {
 }
 
 void count_flight_arrive(struct exec *x, u32 place) {
+    if (!x->block->flight) return;
     struct flight_warp *w = &flight_of(x)->warp[x->warp->index];
     for (u32 i = 0; i < PLACES && w->open.bytes; i++)
         if (!w->marked[i].place || w->marked[i].place == place + 1) {
@@ -123,6 +125,7 @@ void count_flight_bulk(struct exec *x, const struct op *o, u32 stat, u32 place, 
 }
 
 void count_flight_waited(struct exec *x, const struct op *o, u32 place) {
+    if (!x->block->flight) return;
     struct flight *f = flight_of(x);
     struct flight_warp *w = &f->warp[x->warp->index];
     for (u32 i = 0; i < PLACES; i++) {
