@@ -1,6 +1,7 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
 #include "grader/sim/core/taint.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -140,6 +141,7 @@ bool block_allocate(struct launch *l, struct block *b) {
 
 void block_free(const struct launch *l, struct block *b) {
     if (l->hooks) l->hooks->block_end(b);
+    free(b->flight), b->flight = NULL;
     if (b->warps && b->bytes <= KEPT && !kept) kept = (unsigned char *)b->warps;
     else if (b->warps) munmap(b->warps, b->bytes < KEPT ? KEPT : b->bytes);
     b->warps = NULL;
@@ -158,6 +160,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->trace = trace_find(l->trace, linear);
     b->executed = 0;
     b->work = (struct sim_work){0};
+    free(b->flight), b->flight = NULL;
     charge_start(k->launch);
     b->index[0] = (u32)(linear % grid[0]);
     b->index[1] = (u32)(linear / grid[0] % grid[1]);

@@ -118,6 +118,7 @@ struct block {
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
     struct async *async;            /* copies under way: race/async.h; NULL = none yet */
+    struct flight *flight;          /* …as they are counted: count/flight.h; NULL = none yet */
     struct race_partial *partial;   /* what orders some of the threads: race/partial.h; NULL = nothing yet */
     struct left *left;              /* by number of the barrier, since the last barrier */
     bool went_round;                /* a warp, or one that left */
@@ -140,6 +141,7 @@ enum mem_stat {
     STAT_OPS,
     STAT_SERIAL,
     STAT_MAX,
+    STAT_AHEAD, /* of asynchronous copies: count/flight.h */
     STAT_COUNT
 };
 

@@ -1,6 +1,7 @@
 /* spin.c — what a loop that used up its budget waits for: the first load or atomic in it whose address stays the same from
  * round to round. A loop that reads no memory at all waits for nothing that can come: often the compiler has read a flag
  * before it, once. */
+#include "grader/sim/code/async.h"
 #include "grader/sim/core/place.h"
 
 #include <stdio.h>
@@ -54,13 +55,36 @@ static bool describe(const struct exec *x, const struct op *o, char *out, size_t
     return true;
 }
 
+static bool waits(const struct exec *x, const struct op *o) {
+    return is_row(o, "mbarrier") && x->mems[o->aux].verb == MEM_LOAD;
+}
+
+/* What the phase of the mbarrier still lacks. */
+static bool describe_mbarrier(const struct exec *x, const struct op *o, char *out, size_t size) {
+    u64 offset = ((const u64 *)operand_at(x, o->src[0]))[__builtin_ctz(x->active)], b;
+    char where[256];
+    if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
+    if (offset >= x->shared_bytes || offset + sizeof b > x->shared_bytes) return false;
+    memcpy(&b, x->shared + offset, sizeof b);
+    place_shared(x->worker->launch, offset, where, sizeof where);
+    snprintf(out, size,
+             " Line %u waits for the mbarrier at %s, in a phase of parity %u that does not end: %llu arrivals and %lld "
+             "bytes "
+             "have yet to come",
+             place_source(x->worker->launch->module->ptx, o->loc)->line, where, (unsigned)(b >> MBAR_PHASE_AT),
+             (unsigned long long)(b & ((1ull << MBAR_PENDING_BITS) - 1)),
+             (long long)((s64)(b << 2) >> (MBAR_BYTES_AT + 2)));
+    return true;
+}
+
 void place_spin(const struct exec *x, const struct op *branch, char *out, size_t size) {
     const struct op *first = x->worker->launch->ops + branch->target;
     bool looks = branch->kind != OP_BRA || first > branch;
     *out = 0;
     for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
-        looks |= reads_memory(x, o) || o->kind == OP_CALL || o->kind == OP_BRX || o->kind == OP_RENDEZVOUS ||
-                 o->kind == OP_BAR;
+        looks |= reads_memory(x, o) || waits(x, o) || o->kind == OP_CALL || o->kind == OP_BRX ||
+                 o->kind == OP_RENDEZVOUS || o->kind == OP_BAR;
+        if (waits(x, o) && describe_mbarrier(x, o, out, size)) return;
         if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size)) return;
     }
     if (!looks)

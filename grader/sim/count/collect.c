@@ -76,6 +76,7 @@ static void count_global(struct sim_counters *c, u8 verb, const u64 *s) {
     *(load ? &c->sectors_load : &c->sectors_store) += s[STAT_SECTORS];
     *(load ? &c->sectors_ideal_load : &c->sectors_ideal_store) += s[STAT_IDEAL];
     *(load ? &c->thread_loads : &c->thread_stores) += s[STAT_LANES];
+    c->copy_ahead += s[STAT_AHEAD];
     c->sectors_ideal += s[STAT_IDEAL];
     c->sectors_excessive += s[STAT_SECTORS] - s[STAT_IDEAL];
 }
@@ -115,6 +116,7 @@ static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const
     *(load ? &c->bulk_requests_load : &c->bulk_requests_store) += s[STAT_REQUESTS];
     *(load ? &c->bulk_sectors_load : &c->bulk_sectors_store) += s[STAT_SECTORS];
     *(load ? &c->bulk_bytes_load : &c->bulk_bytes_store) += s[STAT_LANES];
+    c->copy_ahead += s[STAT_AHEAD];
 }
 
 static void count_cluster(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {

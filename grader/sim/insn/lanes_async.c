@@ -3,6 +3,7 @@
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
+#include "grader/sim/count/flight.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/partial.h"
@@ -55,6 +56,7 @@ void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
 }
 
 void ISAFN(op_cpgroup)(struct exec *x, const struct op *o, u32 mask) {
+    count_flight_group(x, o);
     if (!x->sanitize) return;
     switch (o->imm) {
     case GROUP_COMMIT: race_async_commit(x, mask, false); break;
@@ -189,10 +191,14 @@ static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mas
     return own;
 }
 
-/* For the time model: copies come to the mbarrier, or the warp has waited for them there. */
+/* For the time model, and for what is under way: copies come to the mbarrier, or the warp has waited for them there. */
 static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 own, bool ended) {
     bool copies = o->imm == MBAR_COPIES || o->imm == MBAR_ARRIVE_COPIES;
-    if (x->trace && own && (copies || ended)) trace_mark(x, o, ended ? MEM_LOAD : MEM_STORE, ea[__builtin_ctz(own)]);
+    if (!own || !(copies || ended)) return;
+    u64 place = ea[__builtin_ctz(own)];
+    if (ended) count_flight_waited(x, o, (u32)place);
+    else count_flight_arrive(x, (u32)place);
+    if (x->trace) trace_mark(x, o, ended ? MEM_LOAD : MEM_STORE, place);
 }
 
 void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
@@ -330,6 +336,8 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u64 *place = o->src[3] == REF_NONE ? NULL : barrier_at(x, o, o->src[3], lane, false);
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
+    if (place && is_own(x, place) && o->imm == BULK_IN)
+        count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, offset_of(x->block, place), n);
     if (x->trace && place && is_own(x, place)) trace_mark(x, o, MEM_STORE, offset_of(x->block, place));
     core_charge(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);

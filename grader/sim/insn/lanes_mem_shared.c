@@ -1,6 +1,7 @@
 /* lanes_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's. See lanes_mem.c. */
 #include "grader/sim/core/place.h"
 #include "grader/sim/insn/lanes_mem.h"
+#include "grader/sim/count/flight.h"
 #include "grader/sim/race/async.h"
 
 #include <string.h>
@@ -47,6 +48,18 @@ static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *
     u64 from[32];
     ISAFN(lane_addresses)(x, load, &x->mems[load->aux], from);
     race_async_begin(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->flip);
+}
+
+/* Bytes that several lanes copy come from memory once: no more than the sectors hold, which the load has just looked up. */
+static void ask(struct exec *x, const struct op *o, u32 mask, u32 span) {
+    const struct op *load = o - o->target;
+    const struct mem_desc *d = &x->mems[load->aux];
+    const struct mem_memo *m = &x->memos[d->stat];
+    u64 from[32];
+    ISAFN(lane_addresses)(x, load, d, from);
+    u32 phase = (u32)from[__builtin_ctz(mask)] & 31, bytes = span * (u32)__builtin_popcount(mask);
+    u32 sectors = m->valid && m->known >> phase & 1 ? m->sectors_at[phase] : 32;
+    count_flight_ask(x, o, d->stat, bytes < 32 * sectors ? bytes : 32 * sectors);
 }
 
 /* In the block's shared memory, but not in the array that the address is made from: a device does not notice. */
@@ -97,6 +110,7 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
         rel = left;
     }
     if (x->sanitize && d->array_to && (!fits || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
+    if (__builtin_expect(d->async, false)) ask(x, o, mask, span);
     if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, fits ? m->shape : SHAPE_ANY);
     if (x->sanitize && d->async) begin_copy(x, o, base, rel, mask, span);
     if (x->sanitize) ISAFN(race_shared)(x, o, fits ? m : NULL, base, rel, mask, span, race_kind(d));

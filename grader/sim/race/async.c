@@ -177,6 +177,22 @@ void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *r
     }
 }
 
+/* A copy out of shared memory reads until somebody has waited for its group: what comes in there before that, it may read. */
+static void check_source(struct exec *x, struct block *b, const struct op *o, u32 lane, u32 shared, u32 bytes) {
+    const struct async *a = async_of(x, b);
+    for (u32 i = 0; i < a->n; i++) {
+        const struct async_copy *c = &a->copy[i];
+        u32 of = (u32)__builtin_ctz(c->mask | 1u << 31);
+        if (c->kind != ASYNC_OUT || shared >= c->shared[of] + c->bytes || c->shared[of] >= shared + bytes) continue;
+        char where[128], copy[192];
+        name_copy(x, c, of, copy, sizeof copy);
+        place_element(x->worker->launch, shared, x->mems[o->aux].width, where, sizeof where);
+        core_fault(x, SIM_FAULT_ASYNC, o, lane, shared, "copies to %s, which %s still reads: nothing has waited for it",
+                   where, copy);
+        return;
+    }
+}
+
 void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
                      u64 global, u32 bytes, u32 barrier, u8 phase) {
     struct async_copy c = {.o = o,
@@ -193,6 +209,7 @@ void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum a
     c.global[lane] = global;
     if (kind != ASYNC_OUT) {
         take_target(x, b, o, lane, shared, bytes);
+        check_source(x, b, o, lane, shared, bytes);
         for (u32 i = 0; i < bytes; i++)
             if (b->shared_written[shared + i] == 1) b->shared_written[shared + i] = TAINT_PENDING;
     }

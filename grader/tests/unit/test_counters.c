@@ -175,6 +175,81 @@ START_TEST(test_lanes_that_wait_for_a_long_loop) {
 }
 END_TEST
 
+/* ---- asynchronous copies ---- */
+
+/* One warp. Line 60: 512 bytes, then a commit and 5 additions before the wait. Lines 61 and 62: 128 bytes each; a wait that
+ * leaves one group, 3 additions, and a wait for the other. Line 63: 256 bytes for which nobody waits. Line 64: lane 0 asks for 1024
+ * bytes by a bulk copy; a barrier of the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16 bytes, which
+ * are a sector. */
+#define ADD "add.u32 %r1, %r1, 1;\n"
+static const char ahead[] =
+    HEAD ".visible .entry k(.param .u64 buffer) {\n"
+         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
+         "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, 16;\n"
+         "add.u64 %q2, %q0, %q1;\nmov.u64 %q3, s;\nadd.u64 %q4, %q3, %q1;\nsetp.eq.u32 %p0, %r0, 0;\n"
+         "@%p0 mbarrier.init.shared.b64 [%q3+8000], 1;\nbar.warp.sync -1;\n"
+         ".loc 1 60 0\ncp.async.cg.shared.global [%q4], [%q2], 16;\ncp.async.commit_group;\n" ADD ADD ADD ADD ADD
+         "cp.async.wait_group 0;\n"
+         ".loc 1 61 0\ncp.async.ca.shared.global [%q4+1024], [%q2], 4;\ncp.async.commit_group;\n"
+         ".loc 1 62 0\ncp.async.ca.shared.global [%q4+2048], [%q2], 4;\ncp.async.commit_group;\n"
+         "cp.async.wait_group 1;\n" ADD ADD ADD "cp.async.wait_group 0;\n"
+         ".loc 1 65 0\ncp.async.cg.shared.global [%q4+5120], [%q0], 16;\n" ADD ADD "cp.async.wait_all;\n"
+         ".loc 1 63 0\ncp.async.ca.shared.global [%q4+3072], [%q2], 8;\n"
+         ".loc 1 64 0\n@%p0 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 1024;\n"
+         "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], 1024, [%q3+8000];\n"
+         "bar.warp.sync -1;\n" ADD ADD ADD ADD "mbarrier.try_wait.parity.shared.b64 %p1, [%q3+8000], 0;\n"
+         ".loc 1 66 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
+
+START_TEST(test_ahead) {
+    struct kernel_rig r = rig_open(ahead);
+    uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
+    sim_fill(r.sim, buffer, 0, 8192);
+    struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    ck_assert_uint_eq(rig_line(&got, 60).copy_ahead, 512 * (1 + 5));
+    ck_assert_uint_eq(rig_line(&got, 61).copy_ahead, 128 * 3);           /* a commit, a copy, a commit */
+    ck_assert_uint_eq(rig_line(&got, 62).copy_ahead, 128 * (1 + 1 + 3)); /* a commit, a wait, additions */
+    ck_assert_uint_eq(rig_line(&got, 63).copy_ahead, 0);
+    ck_assert_uint_eq(rig_line(&got, 64).copy_ahead, 1024 * (1 + 4));
+    ck_assert_uint_eq(rig_line(&got, 65).copy_ahead, 32 * 2);
+    ck_assert_uint_eq(got.counters.copy_ahead, 3072 + 384 + 640 + 5120 + 64);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+/* Two warps. Line 70: a thread of warp 1, which is the last at the first barrier and goes on first, asks for 512 bytes. Warp 0 is the first to wait:
+ * behind the line's three instructions (two that no lane of it takes part in, and a barrier) and 3 additions. Line 71: each warp asks
+ * for 128 bytes, arrives, and makes 2 additions before it waits. Warp 0 comes first, asks the mbarrier and branches back in vain: 1 + 2 + 2
+ * instructions. Warp 1's arrival ends the phase: 1 + 2. */
+static const char ahead_of_others[] =
+    HEAD ".visible .entry k(.param .u64 buffer) {\n"
+         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
+         "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, 4;\n"
+         "add.u64 %q2, %q0, %q1;\nmov.u64 %q3, s;\nadd.u64 %q4, %q3, %q1;\nsetp.eq.u32 %p0, %r0, 0;\n"
+         "setp.eq.u32 %p1, %r0, 32;\n@%p0 mbarrier.init.shared.b64 [%q3+8000], 1;\n"
+         "@%p0 mbarrier.init.shared.b64 [%q3+8008], 64;\nbar.sync 0;\n"
+         ".loc 1 70 0\n@%p1 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 512;\n"
+         "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], 512, [%q3+8000];\n"
+         "bar.sync 0;\n" ADD ADD ADD "mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8000], 0;\n"
+         ".loc 1 71 0\ncp.async.ca.shared.global [%q4], [%q2], 4;\n"
+         "cp.async.mbarrier.arrive.noinc.shared.b64 [%q3+8008];\n" ADD ADD
+         "again: mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8008], 0;\n@!%p2 bra again;\n"
+         ".loc 1 72 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
+
+START_TEST(test_ahead_of_others) {
+    struct kernel_rig r = rig_open(ahead_of_others);
+    uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
+    sim_fill(r.sim, buffer, 0, 8192);
+    struct sim_result got = rig_run(&r, "k", 1, 64, &buffer, 8);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    ck_assert_uint_eq(rig_line(&got, 70).copy_ahead, 512 * (3 + 3));
+    ck_assert_uint_eq(rig_line(&got, 71).copy_ahead, 128 * 5 + 128 * 3);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 /* ---- other ways to memory than loads and stores ---- */
 
 /* One warp. Lane l updates the word at 128 l and uses what was there; adds to word l; reads word l of a table, and its
@@ -400,6 +475,8 @@ UNIT_SUITE(counters) {
     tcase_add_test(tc, test_reduce);
     tcase_add_test(tc, test_divergent);
     tcase_add_test(tc, test_lanes_that_wait_for_a_long_loop);
+    tcase_add_test(tc, test_ahead);
+    tcase_add_test(tc, test_ahead_of_others);
     tcase_add_test(tc, test_paths);
     tcase_add_test(tc, test_mbarriers);
     tcase_add_test(tc, test_products_of_matrices);

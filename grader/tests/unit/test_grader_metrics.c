@@ -29,6 +29,8 @@ static double value(const char *name) {
 START_TEST(values) {
     ck_assert_double_eq_tol(value("sectors_per_request_load"), 720.0 / 110.0, 1e-12);
     ck_assert_double_eq(value("bank_conflicts"), 7);
+    struct tally copies = {.counters = {.copy_ahead = 51200, .inst_executed = 400}};
+    ck_assert_double_eq(metric_value(metric_find("bytes_under_way"), &copies), 128);
     ck_assert_double_eq(value("thread_stores"), 15);
     ck_assert_double_eq(value("theoretical_occupancy"), 0.5);
     ck_assert_double_eq(value("launches"), 2);

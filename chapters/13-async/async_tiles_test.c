@@ -1,0 +1,111 @@
+/* async_tiles_test.c — cheapest ways through graphs in layers; what is graded is what is under way while a block computes. */
+#include "common/exercise_limits.h"
+
+enum { WIDTH = 64, SOURCES = 8 };
+static const int dearest = 1000000;
+
+static size_t graphs_of(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static size_t states(const struct ex_case *c) { return graphs_of(c) * SOURCES * WIDTH; }
+static size_t costs_of(const struct ex_case *c) { return graphs_of(c) * (size_t)c->dim[1] * WIDTH * WIDTH; }
+
+static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
+    int32_t *cost = data;
+    for (size_t i = 0; i < n; i += 2) {
+        uint64_t drawn = ex_random(r); /* two of them: there are many */
+        cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(dearest + 1));
+        if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(dearest + 1));
+    }
+    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile that comes too late is missed. */
+    for (size_t l = 0; c->variant == 1 && l + WIDTH * WIDTH <= n; l += WIDTH * WIDTH)
+        for (size_t j = 0; j < WIDTH; j++) cost[l + (size_t)(WIDTH - 1) * WIDTH + j] /= 64;
+}
+
+static void layer(int32_t *next, const int32_t *best, const int32_t *cost) {
+    for (int j = 0; j < WIDTH; j++) next[j] = INT32_MAX;
+    for (int i = 0; i < WIDTH; i++)
+        for (int j = 0; j < WIDTH; j++) {
+            int32_t way = best[i] + cost[i * WIDTH + j];
+            next[j] = way < next[j] ? way : next[j];
+        }
+}
+
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+    int64_t *out = want[0];
+    const int32_t *from = host[1], *costs = host[2];
+    for (size_t s = 0; s < graphs_of(c) * SOURCES; s++) {
+        int32_t best[2][WIDTH];
+        for (int i = 0; i < WIDTH; i++) best[0][i] = from[s * WIDTH + i];
+        for (long l = 0; l < c->dim[1]; l++)
+            layer(best[(l + 1) % 2], best[l % 2],
+                  costs + (s / SOURCES * (size_t)c->dim[1] + (size_t)l) * WIDTH * WIDTH);
+        for (int i = 0; i < WIDTH; i++) out[s * WIDTH + i] = best[c->dim[1] % 2][i];
+    }
+}
+
+static double bytes(const struct ex_case *c) { return 4.0 * (costs_of(c) + 2 * states(c)); }
+
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = states},
+    {.name = "from", .role = EX_IN, .type = EX_I32, .count = states, .fill = fill_costs},
+    {.name = "costs", .role = EX_IN, .type = EX_I32, .count = costs_of, .fill = fill_costs},
+    {.name = "graphs", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
+    {.name = "layers", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
+};
+
+static const struct ex_case cases[] = {
+    {{0, 5}, .label = "no graphs: nothing to launch"},
+    {{3, 0}, .label = "no layers: out is from"},
+    {{1, 1}, .label = "one layer"},
+    {{2, 2}, .label = "two layers"},
+    {{3, 3}, .label = "three layers"},
+    {{5, 4}, .label = "four layers", .variant = 1},
+    {{1, 7}, .label = "one graph"},
+    {{17, 5}, .label = "a prime number of graphs", .variant = 1},
+    {{2, 33}, .label = "many layers"},
+};
+
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
+END_TEST
+
+static double graphs(void) { return (double)graphs_of(&ex_current()->technique_case); }
+static double layers(void) { return graphs() * ex_current()->technique_case.dim[1]; }
+
+/* A tile is 16 KB. With two, it is under way for as long as the one before is used, nearly all of a layer's instructions; half a tile is
+ * asked for. */
+START_TEST(the_next_layer_is_under_way_while_this_one_is_used) {
+    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block", 8192,
+                    "what is asked for a layer early is there when it is needed");
+}
+END_TEST
+
+/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that nobody needs, threads without work
+ * (a block has as many bytes as a warp times its warps). 8 warps of 64 steps, each a load of the tile, half a load of `best`, four
+ * operations, and little more: 3100 instructions a layer; libraries' pipelines add a half. With one tile, and 2300 idle instructions while it is
+ * under way, 7 KB of it would be. */
+START_TEST(nothing_is_done_in_vain) {
+    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01, "each cost is read once");
+    ex_at_most_per("inst_executed", layers(), "layer of a graph", 5400, "idle work beside a copy hides nothing");
+    ex_at_most_per("threads", graphs(), "graph", 512, "there are 512 results, and idle threads hide nothing");
+    ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 64, "lanes read neighbours of a row");
+}
+END_TEST
+
+START_TEST(loads_fill_their_sectors) { ex_coalesced_loads(1.1, "rows of costs lie one after another"); }
+END_TEST
+START_TEST(every_graph_has_a_block) { ex_many_blocks(graphs()); }
+END_TEST
+
+static void tests(TCase *correctness, TCase *goals, TCase *guards) {
+    tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
+    tcase_add_test(goals, the_next_layer_is_under_way_while_this_one_is_used);
+    tcase_add_test(guards, nothing_is_done_in_vain);
+    tcase_add_test(guards, loads_fill_their_sectors);
+    tcase_add_test(guards, every_graph_has_a_block);
+}
+
+/* Timed with 134 MB. */
+EXERCISE(async_tiles, .chapter = "13-async", .title = "The next tile while this one is used", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 40}, {1, 60}}, .most = 200, .variants = {"", "the last node is cheap to leave"}},
+         .technique_case = {{16, 12}}, .timed = {{128, 64}}, .reference = reference, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "2-one-buffer");

@@ -1,0 +1,84 @@
+/* bulk_rows_test.c — rows of a table by index; what is graded is how many instructions it takes to move a byte. */
+#include "common/exercise_limits.h"
+
+static size_t results(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[2]; }
+static size_t table(const struct ex_case *c) { return (size_t)c->dim[1] * (size_t)c->dim[2]; }
+static size_t indices(const struct ex_case *c) { return (size_t)c->dim[0]; }
+
+/* Variant 1: all rows are the last one. */
+static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
+    int32_t *index = data;
+    for (size_t i = 0; i < n; i++)
+        index[i] = (int32_t)(c->variant == 1 ? c->dim[1] - 1 : ex_range(r, 0, c->dim[1] - 1));
+}
+
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+    const float *from = host[1];
+    const int32_t *index = host[2];
+    for (long i = 0; i < c->dim[0]; i++)
+        for (long j = 0; j < c->dim[2]; j++) ((double *)want[0])[i * c->dim[2] + j] = from[index[i] * c->dim[2] + j];
+}
+
+static double bytes(const struct ex_case *c) { return 8.0 * results(c) + 4.0 * indices(c); }
+
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = results, .shape = {1, 3}},
+    {.name = "table", .role = EX_IN, .type = EX_F32, .count = table, .shape = {2, 3}},
+    {.name = "index", .role = EX_IN, .type = EX_I32, .count = indices, .fill = fill_index},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
+    {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
+    {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = 2},
+};
+
+static const struct ex_case cases[] = {
+    {{0, 5, 64}, .label = "nothing to copy"},
+    {{5, 3, 0}, .label = "empty rows"},
+    {{1, 1, 4}, .label = "one row of 16 bytes"},
+    {{33, 7, 64}, .label = "more rows than the table has"},
+    {{700, 17, 12}, .label = "many short rows"},
+    {{140, 1, 36}, .label = "a table of one row"},
+    {{300, 40, 1024}, .label = "rows of 4 KB"},
+    {{5, 9, 4100}, .label = "16 bytes more than 16 KB"},
+    {{3, 2, 20000}, .label = "long rows", .variant = 1},
+    {{2, 3, 60000}, .label = "rows that no shared memory holds"},
+};
+
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
+END_TEST
+
+static double kilobytes(void) { return 4.0 * results(&ex_current()->technique_case) / 1024; }
+
+/* Through registers, 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for 1024 bytes, and what belongs to them. A bulk
+ * copy of 16 KB takes one each way, and a few dozen instructions stand around it. */
+START_TEST(few_instructions_move_a_row) {
+    ex_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
+                   "a row is one piece of memory, and can be asked for as such");
+    ex_at_most_per("requests_read", kilobytes(), "1024 bytes", 0.5,
+                   "a request for a row, in place of one for 128 bytes");
+}
+END_TEST
+
+START_TEST(each_byte_is_moved_once) {
+    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 0.55, "half of the problem is read");
+    ex_at_most_per("sectors_written", ex_problem_sectors(), "sector of the problem", 0.55, "and half written");
+    ex_at_most("local_requests", 0, "local memory is no way");
+}
+END_TEST
+START_TEST(many_sms_work) { ex_many_blocks(128); }
+END_TEST
+
+static void tests(TCase *correctness, TCase *goals, TCase *guards) {
+    tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
+    tcase_add_test(goals, few_instructions_move_a_row);
+    tcase_add_test(guards, each_byte_is_moved_once);
+    tcase_add_test(guards, many_sms_work);
+}
+
+/* Timed with 67 MB of a table of 134. */
+EXERCISE(bulk_rows, .chapter = "13-async", .title = "A row is one request", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 400}, {1, 60}, {4, 8000, .step = 4}},
+                  .most = 4000000,
+                  .variants = {"", "all rows are the last one"}},
+         .technique_case = {{1584, 64, 4096}}, .timed = {{4096, 8192, 4096}}, .reference = reference, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-words");
