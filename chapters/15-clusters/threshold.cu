@@ -1,6 +1,6 @@
 // threshold: out[r] is the number t for which the sum of max(in[r][i] - t, 0) over row r is 1. Rows of 1 to 131 072 elements.
 
-constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 32; // BLOCKS: of a row
+constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 24; // BLOCKS: of a row
 
 // What all threads of the block have, in all of them: x the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {

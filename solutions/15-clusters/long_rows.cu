@@ -1,7 +1,6 @@
 // long_rows: the model answer. A cluster of eight blocks has a row, each keeps an eighth in its shared memory. Each finds its own largest
 // element and the sum that belongs to it, and writes both into all blocks of the cluster: one exchange, after which nobody looks into
 // another's memory. Four elements at a time where rows begin at multiples of 16 bytes.
-#include <cfloat>
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
@@ -59,7 +58,7 @@ __global__ void __cluster_dims__(BLOCKS) softmax(V *__restrict__ out, const V *_
         size = min(piece, length - first);
     size_t at = (size_t)(blockIdx.x / BLOCKS) * length + first;
 
-    float most = -FLT_MAX, sum = 0.0f; // finite, though a block may have no elements
+    float most = -INFINITY, sum = 0.0f;
 #pragma unroll 4
     for (int i = threadIdx.x; i < size; i += THREADS) most = fmaxf(most, largest(kept[i] = __ldcs(&in[at + i])));
     most = block_max(most);
@@ -70,7 +69,7 @@ __global__ void __cluster_dims__(BLOCKS) softmax(V *__restrict__ out, const V *_
     cluster.barrier_wait(std::move(started));
     if (threadIdx.x < BLOCKS) *cluster.map_shared_rank(&of[rank], threadIdx.x) = {most, sum};
     cluster.sync();
-    float row_most = -FLT_MAX, row_sum = 0.0f;
+    float row_most = -INFINITY, row_sum = 0.0f;
     for (int r = 0; r < BLOCKS; r++) row_most = fmaxf(row_most, of[r].x);
     for (int r = 0; r < BLOCKS; r++) row_sum += of[r].y * expf(of[r].x - row_most);
     float scale = expf(most - row_most) / row_sum;

@@ -1,6 +1,6 @@
 // Step 1: a launch for each round, which reads all rows again.
 
-constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 32; // BLOCKS: of a row
+constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 24; // BLOCKS: of a row
 
 // What all threads of the block have, in all of them: x the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {
