@@ -267,10 +267,10 @@ static double access_shared(struct machine *m, u64 h, double t, const struct mem
 
 /* Shared memory of another block of the cluster, through the network between SMs, by sectors of 32 bytes. Measured on an H100
  * (docs/results/h100/clusters.tsv), all SMs at it: a chain of loads takes 191 cycles each in clusters of 2 and 207 in larger ones, where one's own
- * memory takes 33; a warp that stores neighbouring words 8 to 9 (4 sectors), random ones 56 to 65; that loads random words 101 to 112;
- * that adds to random words 107 to 126. Not seen here: additions of many lanes to few words, which take their lanes one by one, 7 cycles
- * each. */
-static const double cluster_latency = 204, cluster_store = 2, cluster_load = 3.3, cluster_atomic = 3.7;
+ * memory takes 33; a warp that loads neighbouring words 8 to 9 (4 sectors), words of 32 sectors 64 to 75; that stores them 7 to 8 and 59 to 65; that
+ * adds to neighbouring words 14 to 21, to random ones 107 to 126. Not seen here: loads of random words, which conflict in the banks (101 to
+ * 112); additions of many lanes to few words, which take their lanes one by one, 7 cycles each. */
+static const double cluster_latency = 204, cluster_store = 2, cluster_load = 2.3, cluster_atomic = 3.7;
 
 static double access_cluster(struct machine *m, u64 h, double t, u8 *why) {
     double of_sector = trace_verb(h) == MEM_STORE  ? cluster_store

@@ -3,17 +3,21 @@
 
 static const char meet[] = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
-/* 256 in a row, of blocks of 1 to 32 warps: 786, 863, 1272 and 1344 cycles each. */
+/* 256 in a row, of blocks of 1 to 32 warps: 786, 863, 1272 and 1344 cycles each; with a relaxed arrival 82 to 132. */
 START_TEST(test_barrier_of_a_cluster) {
     static const struct {
         unsigned threads;
-        double cycles;
-    } measured[] = {{32, 786}, {256, 863}, {512, 1272}, {1024, 1344}};
+        double cycles, relaxed;
+    } measured[] = {{32, 786, 82}, {256, 863, 92}, {512, 1272, 101}, {1024, 1344, 132}};
     for (unsigned i = 0; i < sizeof measured / sizeof *measured; i++) {
         struct spec s = {.device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
         spec_add(&s, "%s", meet);
         ck_about(spec_cycles(&s), 64 * measured[i].cycles, 0.1);
         buf_free(&s.body);
+        struct spec relaxed = {.device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
+        spec_add(&relaxed, "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n");
+        ck_about(spec_cycles(&relaxed), 64 * measured[i].relaxed, 0.25);
+        buf_free(&relaxed.body);
     }
 }
 END_TEST
@@ -56,7 +60,7 @@ START_TEST(test_latency_of_another_blocks_memory) {
 }
 END_TEST
 
-/* An SM's 32 warps, each: neighbouring words 8.9 cycles to store, words of sectors of their own 63; 110 to load, 123 to add to. */
+/* An SM's 32 warps, each: neighbouring words 8.9 cycles to store, words of sectors of their own 63; 75 to load; random ones 123 to add to. */
 START_TEST(test_rate_of_another_blocks_memory) {
     static const char put[] = "st.shared::cluster.u32 [%r22], %r5;\n",
                       add[] = "red.shared::cluster.add.u32 [%r22], %r5;\n",
@@ -65,7 +69,7 @@ START_TEST(test_rate_of_another_blocks_memory) {
     double loads = cycles_each(1024, 32, get) / 32, adds = cycles_each(1024, 32, add) / 32;
     ck_about(packed, 8.9, 0.2);
     ck_about(apart, 63, 0.2);
-    ck_about(loads, 110, 0.2);
+    ck_about(loads, 75, 0.2);
     ck_about(adds, 123, 0.2);
 }
 END_TEST

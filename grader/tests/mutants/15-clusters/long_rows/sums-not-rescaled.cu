@@ -59,7 +59,7 @@ __global__ void __cluster_dims__(BLOCKS) softmax(V *__restrict__ out, const V *_
 
     float most = -INFINITY, sum = 0.0f;
 #pragma unroll 4
-    for (int i = threadIdx.x; i < size; i += THREADS) most = fmaxf(most, largest(kept[i] = __ldcs(&in[at + i])));
+    for (int i = threadIdx.x; i < size; i += THREADS) most = fmaxf(most, largest(kept[i] = in[at + i]));
     most = block_max(most);
 #pragma unroll 4
     for (int i = threadIdx.x; i < size; i += THREADS) sum += raise(kept[i], most);
@@ -73,7 +73,7 @@ __global__ void __cluster_dims__(BLOCKS) softmax(V *__restrict__ out, const V *_
     for (int r = 0; r < BLOCKS; r++) row_sum += of[r].y;
     float scale = expf(most - row_most) / row_sum;
 #pragma unroll 4
-    for (int i = threadIdx.x; i < size; i += THREADS) __stcs(&out[at + i], scaled(kept[i], scale));
+    for (int i = threadIdx.x; i < size; i += THREADS) out[at + i] = scaled(kept[i], scale);
 }
 
 template <class V> void launch(float *out, const float *in, int rows, int length) {

@@ -3,52 +3,47 @@
 
 constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 24; // BLOCKS: of a row
 
-// What all threads of the block have, in all of them: x the sum, y the number of elements.
-__device__ float2 block_sum(float2 v) {
-    __shared__ float2 part[THREADS / 32];
-    for (int distance = 16; distance > 0; distance /= 2) {
-        v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
-        v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
-    }
+__device__ float block_sum(float v) {
+    __shared__ float part[THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2) v += __shfl_xor_sync(0xffffffff, v, distance);
     __syncthreads(); // all have read what was there before
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
-    v = {0.0f, 0.0f};
-    for (int w = 0; w < THREADS / 32; w++) v.x += part[w].x, v.y += part[w].y;
+    v = 0.0f;
+    for (int w = 0; w < THREADS / 32; w++) v += part[w];
     return v;
 }
 
-// Where the threshold goes from `at`, by what the row's blocks found in the round before.
-__device__ float next(const float2 *found, float at) {
-    float2 all = {0.0f, 0.0f};
-    for (int b = 0; b < BLOCKS; b++) all.x += found[b].x, all.y += found[b].y;
-    return fmaxf(at, (all.x - 1.0f) / all.y);
-}
-
-__global__ void round(float *t, float2 *found, const float *__restrict__ in, int cols, int k) {
-    size_t row = blockIdx.x / BLOCKS;
-    float at = k == 0 ? -INFINITY : next(&found[((k - 1) % 2 * (gridDim.x / BLOCKS) + row) * BLOCKS], t[(k - 1) % 2 * (gridDim.x / BLOCKS) + row]);
-    float2 mine = {0.0f, 0.0f};
+// Of the elements above the threshold, for each of a row's blocks: their sum and number.
+__global__ void look(float *sums, float *counts, const float *t, const float *in, int cols, bool first) {
+    size_t row = blockIdx.x / BLOCKS, start = row * cols;
+    float at = first ? -INFINITY : t[row], sum = 0.0f, n = 0.0f;
     for (int i = blockIdx.x % BLOCKS * THREADS + threadIdx.x; i < cols; i += BLOCKS * THREADS) {
-        float x = in[row * cols + i];
-        if (x > at) mine.x += x, mine.y += 1.0f;
+        float x = in[start + i];
+        if (x > at) sum += x, n += 1.0f;
     }
-    mine = block_sum(mine);
-    if (threadIdx.x == 0) found[k % 2 * gridDim.x + blockIdx.x] = mine;
-    if (threadIdx.x == 0 && blockIdx.x % BLOCKS == 0) t[k % 2 * (gridDim.x / BLOCKS) + row] = at;
+    sum = block_sum(sum);
+    n = block_sum(n);
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum, counts[blockIdx.x] = n;
 }
 
-__global__ void last(float *out, const float *t, const float2 *found, int rows) {
+__global__ void rise(float *t, const float *sums, const float *counts, int rows, bool first) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row < rows) out[row] = next(&found[((ROUNDS - 1) % 2 * rows + row) * BLOCKS], t[(ROUNDS - 1) % 2 * rows + row]);
+    if (row >= rows) return;
+    float sum = 0.0f, n = 0.0f;
+    for (int b = row * BLOCKS; b < (row + 1) * BLOCKS; b++) sum += sums[b], n += counts[b];
+    float next = (sum - 1.0f) / n;
+    if (first || next > t[row]) t[row] = next;
 }
 
 extern "C" void threshold(float *out, const float *in, int rows, int cols) {
     if (rows == 0) return;
-    float2 *found;
-    if (cudaMalloc(&found, rows * (2 * BLOCKS * sizeof(float2) + 2 * sizeof(float))) != cudaSuccess) return;
-    float *t = reinterpret_cast<float *>(found + 2 * rows * BLOCKS);
-    for (int k = 0; k < ROUNDS; k++) round<<<rows * BLOCKS, THREADS>>>(t, found, in, cols, k);
-    last<<<(rows + 255) / 256, 256>>>(out, t, found, rows);
-    cudaFree(found);
+    float *sums;
+    if (cudaMalloc(&sums, 2 * rows * BLOCKS * sizeof(float)) != cudaSuccess) return;
+    float *counts = sums + rows * BLOCKS;
+    for (int k = 0; k < ROUNDS; k++) {
+        look<<<rows * BLOCKS, THREADS>>>(sums, counts, out, in, cols, k == 0);
+        rise<<<(rows + 255) / 256, 256>>>(out, sums, counts, rows, k == 0);
+    }
+    cudaFree(sums);
 }
