@@ -27,7 +27,7 @@ static const double played_barrier_latency = 2;
  * takes 50 to 90 more than one of a single block (docs/results/h100/clusters.tsv). */
 static double cluster_barrier(const struct machine *m, bool relaxed) {
     double warps = (double)m->in->resident * m->nwarps;
-    if (relaxed) return 80 + 2 * warps;
+    if (relaxed) return 70 + 0.8 * warps; /* and what the warps take to come */
     return warps > 10 ? 1260 + 3 * warps : 780 + 10 * warps;
 }
 
