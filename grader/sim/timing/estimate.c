@@ -24,6 +24,7 @@ struct plan {
     u64 base;     /* the block whose neighbours are traced too */
     u32 resident; /* on one SM */
     u32 blocks;   /* that the fullest SM runs */
+    u32 sms;      /* that can hold blocks */
     u32 threads, shared, registers;
     bool guessed; /* registers */
     u64 chosen[MOST_SAMPLE + 8];
@@ -36,6 +37,21 @@ static u64 middle(const struct sim_launch *l, u32 axis, u64 key) {
     return key && half ? n / 4 + (launch_hash(axis, ~key) >> 32) % half : half;
 }
 
+static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
+
+static u32 cluster_blocks(const struct sim_launch *l, const struct code *c) {
+    const unsigned *own = c->func->reqnctapercluster;
+    u32 n = 1;
+    for (u32 i = 0; i < 3; i++) n *= l->cluster[0] ? max32(l->cluster[i], 1) : max32(own[i], 1);
+    return n;
+}
+
+/* A cluster lies in one GPC, and GPCs have numbers of SMs that its size does not divide. An H100 of 132 SMs, of each of which a block takes
+ * all: 66 clusters of 2 fit, 30 of 4, 15 of 8, 7 of 16 (cudaOccupancyMaxActiveClusters, docs/results/h100/clusters.tsv). */
+static u32 sms_for(const struct gpu_device *d, u32 cluster) {
+    return cluster <= 2 ? d->sms : cluster <= 8 ? d->sms * 10 / 11 : d->sms * 28 / 33;
+}
+
 static void make_plan(struct plan *p, const struct sim *s, const struct sim_launch *l) {
     const struct code *c = &l->kernel->module->codes[l->kernel->code];
     const struct gpu_device *d = s->options.device;
@@ -46,9 +62,10 @@ static void make_plan(struct plan *p, const struct sim *s, const struct sim_laun
     p->guessed = !l->kernel->registers;
     p->registers = kernel_registers(l->kernel);
     u32 fits = device_blocks_per_sm(d, p->threads, p->registers, p->shared, NULL);
-    p->blocks = (u32)((p->place.nblocks + d->sms - 1) / d->sms);
+    p->sms = max32(1, sms_for(d, cluster_blocks(l, c)));
+    p->blocks = (u32)((p->place.nblocks + p->sms - 1) / p->sms);
     p->resident = fits < 1 ? 1 : fits < p->blocks ? fits : p->blocks;
-    u64 device = (u64)p->resident * d->sms;
+    u64 device = (u64)p->resident * p->sms;
     p->place.resident = (u32)(device < p->place.nblocks ? device : p->place.nblocks);
     u64 row = l->grid[0], plane = row * l->grid[1];
     p->base = middle(l, 2, p->key) * plane + middle(l, 1, p->key) * row + middle(l, 0, p->key);
@@ -188,8 +205,6 @@ static double spills_by_operation(const struct sim_kernel *k) {
     return k->spill_bytes / 4.0 / ops;
 }
 
-static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
-
 /* ---- blocks that the sample does not speak for ---- */
 
 /* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the sample spoke for it. Four
@@ -250,7 +265,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     u32 order[MOST_SAMPLE + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
         if (trace->blocks[i].ran) order[n++] = i;
-    double per_sm = (double)p->place.nblocks / d->sms, tail = p->blocks / (per_sm > 1 ? per_sm : 1);
+    double per_sm = (double)p->place.nblocks / p->sms, tail = p->blocks / (per_sm > 1 ? per_sm : 1);
     struct replay_input in = {.device = d,
                               .sim = s,
                               .regions = &regions,

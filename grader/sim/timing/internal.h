@@ -45,7 +45,8 @@ enum step_kind {
     STEP_MEMORY,
     STEP_BARRIER,
     STEP_GROUP,
-    STEP_SPILL /* a register that ptxas keeps in local memory */
+    STEP_ARRIVE, /* at the barrier of the cluster */
+    STEP_SPILL   /* a register that ptxas keeps in local memory */
 };
 enum { STEP_REFS = 12, WHOLE_PRODUCT = 64 };
 

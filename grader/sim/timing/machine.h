@@ -53,8 +53,9 @@ struct rwarp {
 };
 
 struct rblock {
-    u32 warps, running, parked, copy; /* copy: how often its trace has been used before */
-    double last;
+    u32 warps, running, parked, copy;    /* copy: how often its trace has been used before */
+    double last, came;                   /* came: when its last warp came to the barrier of the cluster */
+    bool relaxed;                        /* and whether that released nothing */
     struct arrival arrival[COPY_PLACES]; /* by place; a later one takes the place of another */
     struct touched touched;
 };

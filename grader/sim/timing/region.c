@@ -77,9 +77,10 @@ static bool has_access(const struct sim_module *m, const struct op *o) {
     return time_is_memory(o) && !m->mems[o->aux].async;
 }
 
-/* What begins copies, ends a group of them, or waits. */
+/* What begins copies, ends a group of them, or waits; what comes to the barrier of the cluster. */
 static void note_copies(const struct sim_module *m, struct step *s) {
     const char *name = insn_rows[m->ops[s->op].row].name;
+    if (!strcmp(name, "cluster.arrive")) s->kind = STEP_ARRIVE;
     if (!strcmp(name, "cp.async.group")) s->kind = STEP_GROUP, s->ordered = true;
     if (!strcmp(name, "cp.async.bulk") || !strcmp(name, "mbarrier")) s->ordered = true;
     s->bulk = !strcmp(name, "cp.async.bulk");

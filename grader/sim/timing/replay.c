@@ -22,6 +22,15 @@ static const double dispatch_cycles = 1.2;
 static const double arrival_cycles = 2.1, barrier_latency = 20;
 /* The same where machine code is played, whose clocks before and after the barrier are most of that. */
 static const double played_barrier_latency = 2;
+/* From the last arrival at the barrier of a cluster to when all go on. It is the release that takes long: H100, 256 in a row, 786 cycles for a warp
+ * that is alone on its SM, 863 for 8, 872 for 10, 1268 for 12, 1344 for 32; 82 and 132 for 1 and 32 where the arrival is relaxed. A cluster of 8
+ * takes 50 to 90 more than one of a single block (docs/results/h100/clusters.tsv). */
+static double cluster_barrier(const struct machine *m, bool relaxed) {
+    double warps = (double)m->in->resident * m->nwarps;
+    if (relaxed) return 70 + 0.8 * warps; /* and what the warps take to come */
+    return warps > 10 ? 1260 + 3 * warps : 780 + 10 * warps;
+}
+
 /* Until a load or store has read its operands, where machine code says who waits for that. An assumption. */
 static const double read_cycles = 10;
 
@@ -304,20 +313,29 @@ static void end_warp(struct machine *m, struct rwarp *w, u32 limit) {
     if (m->started < limit) start_block(m, w->slot, b->last, limit);
 }
 
+static bool waits_for_cluster(const struct machine *m, const struct rwarp *w) {
+    const struct sim_module *module = m->in->regions->module;
+    u32 op = step_at(w, w->step - 1)->op;
+    return op < module->nops && module->ops[op].kind == OP_BAR && module->bars[module->ops[op].aux].cluster;
+}
+
+/* Of the cluster's barrier: all of its blocks are taken to come when this one does. */
 static void release(struct machine *m, u32 slot) {
     struct rblock *b = &m->blocks[slot];
+    bool cluster = false;
     double t = 0;
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
-        if (w->parked) t = max2(t, w->issued);
+        if (w->parked) t = max2(t, w->issued), cluster |= waits_for_cluster(m, w);
     }
     t = max2(t, m->barrier);
+    double go = off(m, TERM_BIT(LATENCY)) ? t : t + (m->in->schedule ? played_barrier_latency : barrier_latency);
+    if (cluster && !off(m, TERM_BIT(LATENCY))) go = max2(go, b->came + cluster_barrier(m, b->relaxed));
     b->parked = 0;
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         if (!w->parked) continue;
         w->parked = false;
-        double go = off(m, TERM_BIT(LATENCY)) ? t : t + (m->in->schedule ? played_barrier_latency : barrier_latency);
         m->stalls[STALL_BARRIER] += go - w->issued;
         wait_at(m, step_at(w, w->step - 1)->op, SIM_WAIT_BARRIER, go - w->issued);
         w->issued = go;
@@ -352,6 +370,12 @@ static void spent(struct machine *m, const struct rwarp *w, const struct step *s
     wait_at(m, s->op, SIM_WAIT_ISSUING, w->issued - t - latency);
 }
 
+static void come_to_cluster(struct machine *m, const struct rwarp *w, const struct step *s, double t) {
+    struct rblock *b = &m->blocks[w->slot];
+    b->came = max2(b->came, t);
+    b->relaxed = m->in->regions->module->ops[s->op].imm; /* decode_cluster.c */
+}
+
 static void issue(struct machine *m, u32 limit) {
     u32 n = m->heap[0];
     struct rwarp *w = &m->warps[n];
@@ -374,6 +398,7 @@ static void issue(struct machine *m, u32 limit) {
     else
         results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
                 STALL_ARITHMETIC);
+    if (s->kind == STEP_ARRIVE) come_to_cluster(m, w, s, t);
     if (s->read) w->ready[s->read - 1] = max2(w->ready[s->read - 1], t + read_cycles);
     w->issued = spill(m, w, t + (s->stall ? s->stall : s->count));
     spent(m, w, s, t);

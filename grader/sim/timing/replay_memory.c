@@ -265,13 +265,18 @@ static double access_shared(struct machine *m, u64 h, double t, const struct mem
     return ready;
 }
 
-/* Shared memory of another block of the cluster: through the network between SMs. Estimates, after an H800's
- * (Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499; not compared with its
- * tables again): 180 cycles; some 3.3 TB/s over all SMs, 16 bytes a clock and SM, for clusters of two. */
-static const double cluster_latency = 180, cluster_cycles = 2 /* of a sector */;
+/* Shared memory of another block of the cluster, through the network between SMs, by sectors of 32 bytes. Measured on an H100
+ * (docs/results/h100/clusters.tsv), all SMs at it: a chain of loads takes 191 cycles each in clusters of 2 and 207 in larger ones, where one's own
+ * memory takes 33; a warp that loads neighbouring words 8 to 9 (4 sectors), words of 32 sectors 64 to 75; that stores them 7 to 8 and 59 to 65; that
+ * adds to neighbouring words 14 to 21, to random ones 107 to 126. Not seen here: loads of random words, which conflict in the banks (101 to
+ * 112); additions of many lanes to few words, which take their lanes one by one, 7 cycles each. */
+static const double cluster_latency = 204, cluster_store = 2, cluster_load = 2.3, cluster_atomic = 3.7;
 
 static double access_cluster(struct machine *m, u64 h, double t, u8 *why) {
-    double at = time_memory_l1(m, t, max2(1, cluster_cycles * trace_wavefronts(h)), R_SHARED);
+    double of_sector = trace_verb(h) == MEM_STORE  ? cluster_store
+                       : trace_verb(h) == MEM_LOAD ? cluster_load
+                                                   : cluster_atomic;
+    double at = time_memory_l1(m, t, max2(1, of_sector * trace_wavefronts(h)), R_SHARED);
     *why = STALL_SHARED;
     return at + cluster_latency;
 }

@@ -65,6 +65,7 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
                            .dynamic_shared = s->dynamic_shared,
                            .params = &params,
                            .param_bytes = 12};
+    if (s->cluster) l.cluster[0] = s->cluster, l.cluster[1] = l.cluster[2] = 1;
     sim_set_registers(l.kernel, 32, s->spill_bytes);
     struct sass_insn *code = NULL;
     uint32_t ncode = 0;

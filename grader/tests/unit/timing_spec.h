@@ -14,8 +14,8 @@ struct spec {
     const char *device, *before; /* before: ahead of the loop */
     const char *functions;       /* ahead of the kernel */
     struct buf body;
-    unsigned blocks, threads, dynamic_shared, n, spill_bytes;
-    uint64_t bytes;   /* of the buffer */
+    unsigned blocks, threads, dynamic_shared, n, spill_bytes, cluster; /* cluster: blocks of one; 0 = none */
+    uint64_t bytes;                                                    /* of the buffer */
     uint64_t key;     /* of sim_set_sample: which blocks are looked at */
     bool warm, whole; /* whole: every block runs, not the sample alone */
     double warm_bytes;

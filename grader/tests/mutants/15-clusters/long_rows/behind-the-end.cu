@@ -1,0 +1,57 @@
+// expect: RTE
+// Sums are written behind the end of what the other blocks have.
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+
+constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+
+__device__ float block_max(float v) {
+    __shared__ float part[THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, distance));
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+    __syncthreads();
+    for (int w = 0; w < THREADS / 32; w++) v = fmaxf(v, part[w]);
+    return v;
+}
+
+__device__ float block_sum(float v) {
+    __shared__ float part[THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2) v += __shfl_xor_sync(0xffffffff, v, distance);
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = 0.0f;
+    for (int w = 0; w < THREADS / 32; w++) v += part[w];
+    return v;
+}
+
+__global__ void __cluster_dims__(BLOCKS) softmax(float *__restrict__ out, const float *__restrict__ in, int cols) {
+    extern __shared__ float kept[]; // element i belongs to thread i mod THREADS alone
+    __shared__ float block_most;
+    cg::cluster_group cluster = cg::this_cluster();
+    int rank = cluster.block_rank(), piece = (cols + BLOCKS - 1) / BLOCKS, first = min(rank * piece, cols),
+        size = min(piece, cols - first);
+    size_t at = (size_t)(blockIdx.x / BLOCKS) * cols + first;
+
+    float most = -INFINITY, sum = 0.0f;
+    for (int i = threadIdx.x; i < size; i += THREADS) most = fmaxf(most, kept[i] = in[at + i]);
+    most = block_max(most);
+    if (threadIdx.x == 0) block_most = most;
+    cluster.sync(); // all have theirs
+    for (int r = 0; r < BLOCKS; r++) most = fmaxf(most, *cluster.map_shared_rank(&block_most, r));
+
+    for (int i = threadIdx.x; i < size; i += THREADS) sum += kept[i] = expf(kept[i] - most);
+    sum = block_sum(sum);
+    if (threadIdx.x < BLOCKS) cluster.map_shared_rank(kept, threadIdx.x)[piece + rank] = sum;
+    cluster.sync();
+    float row_sum = 0.0f;
+    for (int r = 0; r < BLOCKS; r++) row_sum += kept[piece + r];
+    for (int i = threadIdx.x; i < size; i += THREADS) out[at + i] = kept[i] / row_sum;
+    cluster.sync(); // nobody ends before all have read
+}
+
+extern "C" void long_rows(float *out, const float *in, int rows, int cols) {
+    if (rows == 0 || cols == 0) return;
+    int bytes = (cols + BLOCKS - 1) / BLOCKS * sizeof(float);
+    cudaFuncSetAttribute(softmax, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    softmax<<<rows * BLOCKS, THREADS, bytes>>>(out, in, cols);
+}

@@ -1,0 +1,74 @@
+// Step 4: each block writes its sum and count into all blocks of the cluster, in two places by turns, so that a round has one barrier of the
+// cluster. Four elements at a time where rows begin at multiples of 16 bytes.
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+
+constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+
+// What all threads of the block have, in all of them: x the sum, y the number of elements.
+__device__ float2 block_sum(float2 v) {
+    __shared__ float2 part[THREADS / 32];
+    for (int distance = 16; distance > 0; distance /= 2) {
+        v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
+        v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
+    }
+    __syncthreads(); // all have read what was there before
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = {0.0f, 0.0f};
+    for (int w = 0; w < THREADS / 32; w++) v.x += part[w].x, v.y += part[w].y;
+    return v;
+}
+
+// Elements above the threshold, their sum and number.
+__device__ void add(float2 &to, float x, float at) {
+    if (x > at) to.x += x, to.y += 1.0f;
+}
+__device__ void add(float2 &to, float4 v, float at) {
+    add(to, v.x, at), add(to, v.y, at), add(to, v.z, at), add(to, v.w, at);
+}
+
+// `length`: of a row, in words or vectors.
+template <class V>
+__global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const V *__restrict__ in, int length) {
+    extern __shared__ float4 room[];
+    __shared__ float2 found[2][BLOCKS];      // what each block of the cluster found, in this round and the one before
+    V *kept = reinterpret_cast<V *>(room);   // element i belongs to thread i mod THREADS alone
+    cg::cluster_group cluster = cg::this_cluster();
+    auto started = cluster.barrier_arrive(); // nobody may write into a block that has not started
+    int rank = cluster.block_rank(), piece = (length + BLOCKS - 1) / BLOCKS, first = min(rank * piece, length),
+        size = min(piece, length - first);
+    size_t start = (size_t)(blockIdx.x / BLOCKS) * length + first;
+#pragma unroll 8
+    for (int i = threadIdx.x; i < size; i += THREADS) kept[i] = __ldcs(&in[start + i]);
+    cluster.barrier_wait(std::move(started));
+
+    float at = -INFINITY;
+    for (int k = 0;; k ^= 1) {
+        float2 mine = {0.0f, 0.0f}, all = {0.0f, 0.0f};
+#pragma unroll 4
+        for (int i = threadIdx.x; i < size; i += THREADS) add(mine, kept[i], at);
+        mine = block_sum(mine);
+        if (threadIdx.x < BLOCKS) *cluster.map_shared_rank(&found[k][rank], threadIdx.x) = mine;
+        cluster.sync(); // all have written; and all have read what the next round overwrites
+        for (int r = 0; r < BLOCKS; r++) all.x += found[k][r].x, all.y += found[k][r].y;
+        float next = (all.x - 1.0f) / all.y;
+        if (!(next > at)) break; // in all blocks, since all have added the same numbers
+        at = next;
+    }
+    if (rank == 0 && threadIdx.x == 0) out[blockIdx.x / BLOCKS] = at;
+}
+
+template <class V> void launch(float *out, const float *in, int rows, int length) {
+    int bytes = (length + BLOCKS - 1) / BLOCKS * sizeof(V);
+    cudaFuncSetAttribute(find<V>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    find<V><<<rows * BLOCKS, THREADS, bytes>>>(out, reinterpret_cast<const V *>(in), length);
+}
+
+extern "C" void threshold(float *out, const float *in, int rows, int cols) {
+    if (rows == 0) return;
+    if (cols % 4 == 0)
+        launch<float4>(out, in, rows, cols / 4);
+    else
+        launch<float>(out, in, rows, cols);
+}
