@@ -1,4 +1,4 @@
-// AC/RTE/OLE | own | folders nested too deep to be removed by path | 
+// AC/RTE/OLE/TLE | own | folders nested too deep to be removed by path | 
 #include <sys/stat.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {
