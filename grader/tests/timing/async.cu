@@ -4,6 +4,7 @@
 //   nvcc -O3 -std=c++17 -arch=sm_90 -I. grader/tests/timing/async.cu -o async; ./async
 //
 // Run from the top of the tree. Figures: docs/results/h100/async.tsv.
+#include "grader/tests/timing/cold.cuh"
 #include <algorithm>
 #include <chrono>
 #include <climits>
@@ -145,21 +146,8 @@ __global__ void __launch_bounds__(256) work(float *p, int n, int rounds) {
     p[i] = v;
 }
 
-static char *area;
-static cudaEvent_t e0, e1;
 static int *out, *want, *from, *costs, *indices, *bad;
 
-template <class F> static float measure(F f) {
-    std::vector<float> t;
-    for (int i = 0; i <= 21; i++) {
-        float ms;
-        cudaMemsetAsync(area, i, 256u << 20);
-        cudaEventRecord(e0), f(), cudaEventRecord(e1), cudaEventSynchronize(e1), cudaEventElapsedTime(&ms, e0, e1);
-        if (i) t.push_back(ms * 1e3f);
-    }
-    std::sort(t.begin(), t.end());
-    return t[10];
-}
 template <class F> static void version(const char *exercise, const char *name, size_t words, bool first, F f) {
     int host = 0;
     cudaMemset(out, 0x77, words * 4), f();
@@ -167,7 +155,7 @@ template <class F> static void version(const char *exercise, const char *name, s
     if (e != cudaSuccess) return (void)printf("%s\t%s\t%s\n", exercise, name, cudaGetErrorString(e));
     if (first) cudaMemcpy(want, out, words * 4, cudaMemcpyDeviceToDevice);
     cudaMemset(bad, 0, 4), differ<<<264, 512>>>(out, want, words, bad), cudaMemcpy(&host, bad, 4, cudaMemcpyDeviceToHost);
-    printf("%s\t%s\t%.2f\t%s\n", exercise, name, measure(f), host ? "WRONG" : "right");
+    printf("%s\t%s\t%.2f\t%s\n", exercise, name, cold_median(f), host ? "WRONG" : "right");
     fflush(stdout);
 }
 #define RING(n) version("stages", "ring of " #n, 128 * 32, false, [=] { ring<n><<<128, 128>>>(out, from, costs, 256); })
@@ -196,6 +184,8 @@ static void parts(const int most) {
         printf("streams\tparts: %d\t%.1f\tright\n", m, t[5]);
     }
     float ms[2];
+    cudaEvent_t e0, e1;
+    cudaEventCreate(&e0), cudaEventCreate(&e1);
     cudaEventRecord(e0), cudaMemcpyAsync(dev, host, total * 4, cudaMemcpyHostToDevice), cudaEventRecord(e1), cudaEventSynchronize(e1), cudaEventElapsedTime(ms, e0, e1);
     cudaEventRecord(e0), work<<<total / 256, 256>>>(dev, total, 6000), cudaEventRecord(e1), cudaEventSynchronize(e1), cudaEventElapsedTime(ms + 1, e0, e1);
     printf("streams\tcopy in alone\t%.1f\tright\nstreams\twork alone\t%.1f\tright\n", ms[0] * 1e3, ms[1] * 1e3);
@@ -210,15 +200,14 @@ static void graphs() {
         for (int i = 0; i < 64; i++) small<<<1, 32, 0, q>>>(p);
     };
     cudaStreamCreate(&s), cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), many(s), cudaStreamEndCapture(s, &g), cudaGraphInstantiate(&x, g, 0);
-    printf("launches\t64 in a stream\t%.2f\tright\n", measure([=] { many(0); }));
-    printf("launches\t64 as a graph\t%.2f\tright\n", measure([=] { cudaGraphLaunch(x, 0); }));
+    printf("launches\t64 in a stream\t%.2f\tright\n", cold_median([=] { many(0); }));
+    printf("launches\t64 as a graph\t%.2f\tright\n", cold_median([=] { cudaGraphLaunch(x, 0); }));
 }
 
 int main() {
     const size_t n = (size_t)8192 * 4096, result = (size_t)4096 * 4096;
-    cudaMalloc(&area, 256u << 20), cudaMalloc(&out, result * 4), cudaMalloc(&want, result * 4), cudaMalloc(&from, 1 << 20);
+    cudaMalloc(&out, result * 4), cudaMalloc(&want, result * 4), cudaMalloc(&from, 1 << 20);
     cudaMalloc(&costs, n * 4), cudaMalloc(&indices, 4096 * 4), cudaMalloc(&bad, 4);
-    cudaEventCreate(&e0), cudaEventCreate(&e1);
     draw<<<1024, 256>>>(costs, n, 0xfffff, 1), draw<<<64, 256>>>(from, 1 << 18, 0xfff, 2), draw<<<16, 256>>>(indices, 4096, 8191, 3);
     cudaDeviceSynchronize();
     const int *index = indices;
@@ -238,8 +227,8 @@ int main() {
     version("bulk_rows", "2-vectors", 4096 * 4096, false, [=] { b2::bulk_rows_b2((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
     version("bulk_rows", "answer", 4096 * 4096, false, [=] { b3::bulk_rows_b3((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
     version("bulk_rows", "ring", 4096 * 4096, false, [=] { b4::bulk_rows_b4((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
-    printf("read\t134 MB\t%.2f\tright\n", measure([=] { read_all<<<528, 512>>>((const int4 *)costs, 128 * 64 * 1024, bad); }));
-    printf("copy\t67 MB\t%.2f\tright\n", measure([=] { cudaMemcpyAsync(out, costs, result * 4, cudaMemcpyDeviceToDevice); }));
+    printf("read\t134 MB\t%.2f\tright\n", cold_median([=] { read_all<<<528, 512>>>((const int4 *)costs, 128 * 64 * 1024, bad); }));
+    printf("copy\t67 MB\t%.2f\tright\n", cold_median([=] { cudaMemcpyAsync(out, costs, result * 4, cudaMemcpyDeviceToDevice); }));
     graphs();
     parts(8);
     return cudaDeviceSynchronize();

@@ -4,6 +4,7 @@
 //
 // Run from the top of the tree. Times: cold caches, medians of 21. Figures: docs/results/h100/clusters.tsv, which also has further forms of a first run
 // ("first run": of each version in other sizes of blocks and clusters, kept in registers or brought by bulk copies).
+#include "grader/tests/timing/cold.cuh"
 #include <algorithm>
 #include <cfloat>
 #include <cooperative_groups.h>
@@ -86,19 +87,6 @@ static cudaError_t go(void (*k)(P...), int grid, int threads, size_t shared, int
 template <class K> static void allow(K k, size_t shared, int cluster = 1) {
     must(cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared), "attribute");
     if (cluster > 8) must(cudaFuncSetAttribute(k, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "large");
-}
-static cudaEvent_t e0, e1;
-static char *area;
-static float median(std::function<void()> f, bool flush = true, int n = 21) {
-    std::vector<float> t;
-    for (int i = 0; i <= n; i++) {
-        float ms;
-        if (flush) cudaMemsetAsync(area, i, 192u << 20);
-        cudaEventRecord(e0), f(), cudaEventRecord(e1), cudaEventSynchronize(e1), cudaEventElapsedTime(&ms, e0, e1);
-        if (i) t.push_back(ms * 1e3f);
-    }
-    std::sort(t.begin(), t.end());
-    return t[n / 2];
 }
 __device__ unsigned hash(unsigned x) { x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; return x ^ x >> 16; }
 __global__ void chase(long long *cycles, int *sink, int hop, int steps) {
@@ -232,18 +220,18 @@ static void micro() {
         for (int k = 0; k < 2; k++) {
             int n = k ? 220 : 20;
             void *args[] = {&n};
-            t[k] = median([&] { must(cudaLaunchCooperativeKernel((void *)grids, dim3(blocks), dim3(threads), args, 0, 0), "grids"); }, false, 7);
+            t[k] = cold_median([&] { must(cudaLaunchCooperativeKernel((void *)grids, dim3(blocks), dim3(threads), args, 0, 0), "grids"); }, 7, false);
         }
         printf("grid.sync blocks %d threads %d: %.3f us each; launch with 20 of them %.2f us\n", blocks, threads, (t[1] - t[0]) / 200, t[0]);
     }
     void *none[] = {0};
     int zero = 0;
     none[0] = &zero;
-    printf("launch, plain, empty: %.2f us\n", median([&] { empty<<<132, 256>>>(); }, false));
-    printf("launch, cooperative, no barrier: %.2f us\n", median([&] { cudaLaunchCooperativeKernel((void *)grids, dim3(132), dim3(256), none, 0, 0); }, false));
-    for (int n : {1, 2, 4, 8}) printf("launch, clusters of %d, 128 blocks: %.2f us\n", n, median([&] { go(empty, 128, 256, 0, n); }, false));
-    for (int n : {1, 8}) printf("launch, clusters of %d, 16384 blocks: %.2f us\n", n, median([&] { go(empty, 16384, 256, 0, n); }, false));
-    printf("launch, 100 plain in a row: %.2f us each\n", median([&] { for (int i = 0; i < 100; i++) empty<<<132, 256>>>(); }, false) / 100);
+    printf("launch, plain, empty: %.2f us\n", cold_median([&] { empty<<<132, 256>>>(); }, 21, false));
+    printf("launch, cooperative, no barrier: %.2f us\n", cold_median([&] { cudaLaunchCooperativeKernel((void *)grids, dim3(132), dim3(256), none, 0, 0); }, 21, false));
+    for (int n : {1, 2, 4, 8}) printf("launch, clusters of %d, 128 blocks: %.2f us\n", n, cold_median([&] { go(empty, 128, 256, 0, n); }, 21, false));
+    for (int n : {1, 8}) printf("launch, clusters of %d, 16384 blocks: %.2f us\n", n, cold_median([&] { go(empty, 16384, 256, 0, n); }, 21, false));
+    printf("launch, 100 plain in a row: %.2f us each\n", cold_median([&] { for (int i = 0; i < 100; i++) empty<<<132, 256>>>(); }, 21, false) / 100);
     allow(chase, 227 << 10, 16);
     for (int kb : {0, 32, 64, 100, 128, 200, 227}) for (int n : {1, 2, 4, 8, 16}) for (int threads : {512, 1024}) {
         cudaLaunchConfig_t k = {};
@@ -279,7 +267,7 @@ static void *in_, *out_, *want_;
 static unsigned *bad;
 static void one(const std::string &name, size_t words, bool floats, bool first, std::function<void()> f) {
     cudaMemset(out_, 0xcd, words * 4);
-    float t = median(f);
+    float t = cold_median(f);
     must(cudaGetLastError(), name.c_str());
     must(cudaDeviceSynchronize(), name.c_str());
     unsigned n = 0;
@@ -390,7 +378,7 @@ static void versions(int rows, int cols) {
     const float *in = (const float *)in_;
     std::string s = std::to_string(rows) + " ";
     draw<<<1024, 256>>>((unsigned *)in_, words, 0, 0);
-    printf("long_rows %d copy\t%.2f\n", rows, median([=] { cudaMemcpyAsync(out, in, words * 4, cudaMemcpyDeviceToDevice); }));
+    printf("long_rows %d copy\t%.2f\n", rows, cold_median([=] { cudaMemcpyAsync(out, in, words * 4, cudaMemcpyDeviceToDevice); }));
     one("long_rows " + s + "long_rows-1-three-reads", words, true, true, [=] { l0::long_rows_0(out, in, rows, cols); });
     one("long_rows " + s + "long_rows-2-two-kernels", words, true, false, [=] { l1::long_rows_1(out, in, rows, cols); });
     one("long_rows " + s + "long_rows-3-cluster", words, true, false, [=] { l2::long_rows_2(out, in, rows, cols); });
@@ -402,8 +390,7 @@ static void versions(int rows, int cols) {
     one("threshold " + s + "threshold", rows, true, false, [=] { t4::threshold_4(out, in, rows, cols); });
 }
 int main() {
-    cudaEventCreate(&e0), cudaEventCreate(&e1);
-    must(cudaMalloc(&area, 256u << 20), "area"), must(cudaMalloc(&cycles, 64), "cycles"), must(cudaMalloc(&sink, 64), "sink");
+    must(cudaMalloc(&cycles, 64), "cycles"), must(cudaMalloc(&sink, 64), "sink");
     must(cudaMalloc(&in_, 256u << 20), "in"), must(cudaMalloc(&out_, 256u << 20), "out"), must(cudaMalloc(&want_, 256u << 20), "want");
     must(cudaMalloc(&bad, 4), "bad");
     versions(128, 131072), versions(256, 131072);

@@ -3,6 +3,7 @@
 //   nvcc -O3 -std=c++17 -arch=native -I. grader/tests/timing/sparse.cu -o sparse -lcusparse; ./sparse
 //
 // Run from the top of the tree. Figures in docs/results/h100/sparse.tsv are of an earlier form of it (docs/results/README.md). The matrix is drawn as spmv_test.c does it.
+#include "grader/tests/timing/cold.cuh"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -82,20 +83,6 @@ template <class T> static T *on_device(const std::vector<T> &from) {
     must(cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "copy");
     return to;
 }
-template <class F> static float median(F f) {
-    static char *area;
-    static cudaEvent_t start, stop;
-    if (!area) must(cudaMalloc(&area, 256 << 20), "area"), cudaEventCreate(&start), cudaEventCreate(&stop);
-    std::vector<float> us;
-    for (int i = 0; i <= 21; i++) { // the first is not counted
-        float ms;
-        cudaMemsetAsync(area, i, 256 << 20);
-        cudaEventRecord(start), f(), cudaEventRecord(stop), cudaEventSynchronize(stop), cudaEventElapsedTime(&ms, start, stop);
-        if (i) us.push_back(ms * 1e3f);
-    }
-    std::sort(us.begin(), us.end());
-    return us[10];
-}
 // Right: as the first version of the exercise, up to `tolerance`.
 template <class F> static void version(const char *name, float *out, size_t n, double tolerance, std::vector<float> &first, F f) {
     std::vector<float> got(n);
@@ -104,7 +91,7 @@ template <class F> static void version(const char *name, float *out, size_t n, d
     if (first.empty()) first = got;
     bool right = true;
     for (size_t i = 0; i < n; i++) right = right && fabs(got[i] - first[i]) <= tolerance;
-    printf("%s\t%.2f\t%s\n", name, median(f), right ? "right" : "WRONG");
+    printf("%s\t%.2f\t%s\n", name, cold_median(f), right ? "right" : "WRONG");
     fflush(stdout);
 }
 static void sparse() {

@@ -4,6 +4,7 @@
 //
 // Run from the top of the tree. Figures: docs/results/*/variants.tsv.
 #include "driver.cuh"
+#include "grader/tests/timing/cold.cuh"
 #include <algorithm>
 #include <string>
 namespace sb {
@@ -36,18 +37,10 @@ namespace rp2 {
 #include "solutions/11-scan-and-sort/radix_pass-2-match.cu"
 #undef radix_pass
 }
-static char *area; static cudaEvent_t e0, e1;
 template <class F> static void measure(const std::string &name, double bytes, F f) {
-    std::vector<float> t;
-    for (int i = 0; i <= 15; i++) {
-        float ms;
-        cudaMemsetAsync(area, i, 256u << 20);
-        cudaEventRecord(e0); f(); cudaEventRecord(e1); cudaEventSynchronize(e1); cudaEventElapsedTime(&ms, e0, e1);
-        if (i) t.push_back(ms * 1e3f);
-    }
+    float us = cold_median(f, 15);
     must(cudaGetLastError(), name.c_str());
-    std::sort(t.begin(), t.end());
-    printf("%s\t%.2f\t%.0f GB/s\n", name.c_str(), t[7], bytes / t[7] / 1e3);
+    printf("%s\t%.2f\t%.0f GB/s\n", name.c_str(), us, bytes / us / 1e3);
     fflush(stdout);
 }
 // ---- shared_budget
@@ -135,8 +128,6 @@ template <int AHEAD, bool OVERLAP, bool STREAM> __global__ void echo(float *out,
 __global__ void copyk(float4 *to, const float4 *from, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) to[i] = from[i]; }
 int main() {
     const int n = 1 << 25, entries = 16000;
-    must(cudaMalloc(&area, 256u << 20), "area");
-    cudaEventCreate(&e0), cudaEventCreate(&e1);
     float *a, *b, *table; int *ix;
     must(cudaMalloc(&a, 4u << 25), "a"), must(cudaMalloc(&b, 4u << 25), "b"), must(cudaMalloc(&table, 1 << 20), "t"), must(cudaMalloc(&ix, 4u << 25), "i");
     cudaMemset(a, 0, 4u << 25), cudaMemset(table, 0, 1 << 20);
