@@ -435,8 +435,12 @@ static void check_order(struct checkup *c, unsigned owner) {
 /* Speed has points where the technique gains something, and only there. */
 static void check_share(struct checkup *c, const struct exercise *ex, const struct result *answer) {
     enum { SURE = 110 }; /* %: the gain of an exercise near the bound may move a little with the model */
+    static const double ITSELF = 0.05;
     double gain = answer->speed.gain;
+    double itself = answer->speed.vs_solution; /* graded as a submission is: every block runs, the same ones are not looked at */
     if (!answer->speed.valid) problem(c, ex, "the answer has no time: %s", answer->speed.note);
+    else if (itself < 1 - ITSELF || itself > 1 + ITSELF)
+        problem(c, ex, "the answer, run whole, is modelled at %.2f of its own speed by a sample", itself);
     else if (ex->points.speed > 0 && gain < SCORE_LEAST_GAIN)
         problem(c, ex, "speed has points, and the answer gains a factor of %.2f only", gain);
     else if (ex->points.speed == 0 && gain * 100 > SCORE_LEAST_GAIN * SURE)
@@ -521,7 +525,7 @@ static bool grade_everything(struct checkup *c, struct err *e) {
         c->items[i] = (struct grade_item){.ex = c->list[c->owner[i]],
                                           .name = c->subjects[i].name,
                                           .source = &c->subjects[i].source,
-                                          .trusted = c->subjects[i].role <= ANSWER,
+                                          .trusted = c->subjects[i].role < ANSWER,
                                           .no_speed = c->subjects[i].role > MUTANT};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);

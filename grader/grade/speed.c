@@ -249,8 +249,8 @@ static void come_back(struct elsewhere *x) {
     tally_free(&x->counted);
 }
 
-/* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have run already, and the times of
- * whole runs and samples of the book's answers lie within 0.98 and 1.00 of each other. False: it could not be had. */
+/* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have run already, and the times of whole
+ * runs and samples agree (`verify` holds each answer to it: cmd_verify.c, ITSELF). False: it could not be had. */
 static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tally *whole, struct tally *own) {
     if (whole->seconds > 0 || whole->waits) {
         *own = *whole, *whole = (struct tally){0};

@@ -276,11 +276,19 @@ static double dispatch(struct machine *m, double now) {
     return start;
 }
 
+/* The n-th block of an SM. The blocks of one SM lie as many apart as the device has SMs: of a grid that gives it fewer than were
+ * traced, they are taken from all of the sample, and not from its first ones, which are neighbours and share lines as no two blocks
+ * of one SM do. */
+static const struct trace_block *nth_block(const struct replay_input *in, u32 n) {
+    bool few = in->blocks < in->norder;
+    return &in->trace->blocks[in->order[few ? (u32)((u64)n * in->norder / in->blocks) : n % in->norder]];
+}
+
 static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
     const struct replay_input *in = m->in;
     double now = dispatch(m, at);
     u32 n = m->started++;
-    const struct trace_block *t = &in->trace->blocks[in->order[n % in->norder]];
+    const struct trace_block *t = nth_block(in, n);
     struct rblock *b = &m->blocks[slot];
     struct touched touched = b->touched;
     time_touched_clear(&touched);

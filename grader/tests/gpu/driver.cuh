@@ -9,6 +9,7 @@
 // The versions are included into namespaces: what they include themselves has to be here before.
 #include <cfloat>
 #include <cmath>
+#include <cooperative_groups.h>
 #include <cstring>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>

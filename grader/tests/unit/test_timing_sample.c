@@ -36,6 +36,21 @@ START_TEST(test_sample_follows_the_key) {
 }
 END_TEST
 
+/* Two blocks an SM, 132 apart; those of a quarter of the grid, 66 in a row, read the same lines: no two of one SM do. */
+START_TEST(test_blocks_of_one_sm_are_no_neighbours) {
+    struct spec s = {.blocks = 2 * SMS,
+                     .threads = 32,
+                     .n = 1,
+                     .bytes = 1 << 16,
+                     .before = "div.u32 %r40, %r2, 66;\nshl.b32 %r40, %r40, 13;\nshl.b32 %r41, %r5, 2;\n"
+                               "add.u32 %r40, %r40, %r41;\ncvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
+    for (unsigned i = 0; i < 32; i++) spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 50 + i, 128 * i);
+    for (unsigned whole = 0; whole < 2; whole++)
+        for (s.key = 1, s.whole = whole; s.key <= 5; s.key++) ck_assert(spec_model(&s).l1_hits == 0);
+    buf_free(&s.body);
+}
+END_TEST
+
 /* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
 START_TEST(test_base_follows_the_key) {
     struct spec s = {.blocks = 1024,
@@ -254,6 +269,7 @@ UNIT_SUITE(timing_sample) {
     tcase_add_test(c, test_same_on_any_number_of_threads);
     tcase_add_test(c, test_sample_follows_the_key);
     tcase_add_test(c, test_base_follows_the_key);
+    tcase_add_test(c, test_blocks_of_one_sm_are_no_neighbours);
     tcase_add_test(c, test_one_heavy_block_is_not_lost_beside_the_sample);
     tcase_add_test(c, test_heavy_traffic_is_not_lost_beside_the_sample);
     tcase_add_test(c, test_a_crowd_at_one_word_is_not_lost_beside_the_sample);
