@@ -66,11 +66,12 @@ static bool note(struct collecting *c, const char *student, const char *entry, c
 
 static bool put_submission(struct collecting *c, const char *student, const struct exercise *ex, const char *state,
                            const char *digest, const char *file, const char *why, struct err *e) {
-    return store_do(c->s, e,
-                    "INSERT INTO submission (student, exercise, state, digest, file, why) VALUES (?, ?, ?, ?, ?, ?)"
-                    " ON CONFLICT (student, exercise) DO UPDATE SET state = excluded.state, digest = excluded.digest,"
-                    " file = excluded.file, why = excluded.why, key = NULL",
-                    "tttttt", student, book_id(ex), state, digest, file, why);
+    return store_do(
+        c->s, e,
+        "INSERT INTO submission (student, exercise, state, digest, file, why) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (student, exercise) DO UPDATE SET state = excluded.state, file = excluded.file,"
+        " why = excluded.why, key = CASE WHEN digest IS excluded.digest THEN key END, digest = excluded.digest",
+        "tttttt", student, book_id(ex), state, digest, file, why);
 }
 
 static bool put_taken(struct collecting *c, const char *student, const char *entry, const struct exercise *ex,
@@ -107,8 +108,7 @@ static bool put_student(struct collecting *c, const struct plan_student *st, uns
                     "excluded.submitted_at END, name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END,"
                     " rostered = max(rostered, excluded.rostered), entries = excluded.entries, doubt = excluded.doubt",
                     "ttlltt", st->id, st->name, (long long)st->rostered, (long long)entries, doubt, time) &&
-           store_do(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id) &&
-           store_do(c->s, e, "DELETE FROM submission WHERE student = ? AND state <> 'taken'", "t", st->id);
+           store_do(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id);
 }
 
 static bool put_left(struct collecting *c, const char *student, const char *entry, const struct intake *in,
@@ -123,13 +123,17 @@ static bool put_left(struct collecting *c, const char *student, const char *entr
     return ok;
 }
 
-/* What was taken last time and is there no more. */
+/* What was taken last time and is there no more. Its row stays, for fill_gaps to say what it is: another grader may export this store
+ * now, and nobody vanishes from a gradebook. */
 static bool forget_gone(struct collecting *c, const char *student, struct err *e) {
     bool ok = true;
     for (unsigned k = 0; c->list[k] && ok; k++)
         if (c->picks[k].file < 0 && !c->picks[k].why)
-            ok = store_do(c->s, e, "DELETE FROM submission WHERE student = ? AND exercise = ?", "tt", student,
-                          book_id(c->list[k]));
+            ok = store_do(c->s, e,
+                          "UPDATE submission SET state = 'absent', digest = NULL, file = '', why = 'nothing handed "
+                          "in', key = NULL"
+                          " WHERE student = ? AND exercise = ? AND file <> ''",
+                          "tt", student, book_id(c->list[k]));
     return ok;
 }
 

@@ -88,6 +88,27 @@ START_TEST(a_second_run_grades_what_changed) {
 }
 END_TEST
 
+/* What another grader sees while the class is read in again: a student is the first thing that is written of each, so that is where a
+ * trigger counts the rows that were committed before, and those that have a result. */
+START_TEST(reading_in_again_takes_nothing_away) {
+    make_class();
+    ck_assert_int_eq(
+        in_class("sqlite3 %s 'CREATE TABLE saw (n, graded); CREATE TRIGGER look AFTER UPDATE ON student BEGIN"
+                 " INSERT INTO saw SELECT count(*), count(key) FROM submission; END'",
+                 "a.db"),
+        0);
+    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s", "a.db"), 1);
+    ck_assert_int_eq(
+        in_class("[ \"$(sqlite3 %s 'SELECT count(*), min(n), max(n), min(graded) FROM saw')\" = '4|4|4|2' ]", "a.db"),
+        0);
+    ck_assert_int_eq(
+        in_class("rm -r c/odd c/bob && grader batch c --roster r.csv --store %s --format csv --output g.csv", "a.db"),
+        1);
+    ck_assert_int_eq(in_class("grep -q '^\"bob\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv", ""), 0);
+    ck_assert_int_eq(in_class("[ \"$(sqlite3 %s 'SELECT min(n) FROM saw')\" = 4 ]", "a.db"), 0);
+}
+END_TEST
+
 START_TEST(what_is_neither_graded_nor_missing_has_no_score_in_any_format) {
     static const char *const formats[] = {"text", "csv", "json", "junit", "tap", "nbgrader"};
     char line[512];
@@ -200,6 +221,7 @@ UNIT_SUITE(store) {
     tcase_add_test(t, the_table_lines_up_whatever_a_name_is_written_in);
     tcase_add_test(t, the_file_as_it_came_is_called_not_started);
     tcase_add_test(t, a_second_run_grades_what_changed);
+    tcase_add_test(t, reading_in_again_takes_nothing_away);
     tcase_add_test(t, what_is_neither_graded_nor_missing_has_no_score_in_any_format);
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
     tcase_add_test(t, shards_merge_to_the_whole);
