@@ -109,15 +109,35 @@ void site_free(struct site *s) {
     free(s->page);
 }
 
+/* `name` as seen from the folder of `from`, without "..", "." and what follows a '#'. False where it leads out of the book. */
+static bool beside(const char *from, const char *name, char *path, size_t size) {
+    const char *slash = strrchr(from, '/');
+    size_t n = slash ? (size_t)(slash - from) + 1 : 0, length;
+    if (n >= size) return false;
+    memcpy(path, from, n);
+    for (; *name && *name != '#'; name += length + (name[length] == '/')) {
+        length = strcspn(name, "/#");
+        bool up = length == 2 && !strncmp(name, "..", 2), last = name[length] != '/';
+        if (up && !n) return false;
+        if (up)
+            for (n--; n && path[n - 1] != '/';) n--;
+        else if (length != 1 || *name != '.') {
+            if (n + length + 2 > size) return false;
+            memcpy(path + n, name, length), n += length;
+            if (!last) path[n++] = '/';
+        }
+    }
+    path[n] = 0;
+    return true;
+}
+
 const struct site_page *site_named(const struct site *s, const struct site_page *from, const char *name) {
-    const char *slash = strrchr(from->source, '/');
-    int folder = slash ? (int)(slash - from->source) + 1 : 0;
-    char beside[PATH_MAX];
-    if (!name) return NULL;
-    snprintf(beside, sizeof beside, "%.*s%.500s", folder, from->source, name);
+    char path[PATH_MAX];
+    if (!name || !*name || *name == '#') return NULL;
+    bool inside = beside(from->source, name, path, sizeof path);
     for (unsigned i = 0; i < s->n; i++) {
         const struct site_page *p = &s->page[i];
-        if (!strcmp(p->source, name) || !strcmp(p->source, beside)) return p;
+        if (!strcmp(p->source, name) || (inside && !strcmp(p->source, path))) return p;
         if (p->kind == SITE_TASK && !strcmp(p->ex->name, name)) return p;
     }
     return NULL;

@@ -8,6 +8,7 @@
 
 #include <cmark-gfm-core-extensions.h>
 #include <cmark-gfm.h>
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,36 @@ static void link_code(const struct site *s, const struct site_page *p, cmark_nod
 }
 
 static void link_link(const struct site *s, const struct site_page *p, cmark_node *node) {
-    const struct site_page *to = site_named(s, p, cmark_node_get_url(node));
-    if (to) cmark_node_set_url(node, to->path);
+    const char *url = cmark_node_get_url(node);
+    const struct site_page *to = site_named(s, p, url);
+    struct buf there = {0};
+    if (!to) return;
+    buf_puts(&there, to->path), buf_puts(&there, url + strcspn(url, "#"));
+    cmark_node_set_url(node, buf_str(&there));
+    buf_free(&there);
+}
+
+/* As the places of links name a heading: in small letters, a hyphen for a space, no other signs. */
+static void slug(cmark_node *heading, struct buf *out) {
+    for (cmark_node *part = cmark_node_first_child(heading); part; part = cmark_node_next(part)) {
+        const char *text = cmark_node_get_literal(part);
+        for (; text && *text; text++) {
+            if (isalnum((unsigned char)*text)) buf_add(out, (char[]){(char)tolower((unsigned char)*text)}, 1);
+            else if (*text == ' ') buf_add(out, (char[]){'-'}, 1);
+            else if (*text == '-' || *text == '_' || (unsigned char)*text > 127) buf_add(out, (char[]){*text}, 1);
+        }
+    }
+}
+
+static void name_heading(cmark_node *heading) {
+    struct buf id = {0}, html = {0};
+    slug(heading, &id);
+    buf_puts(&html, "<a id=\""), page_escape(buf_str(&id), id.size, &html), buf_puts(&html, "\"></a>");
+    cmark_node *anchor = cmark_node_new(CMARK_NODE_CUSTOM_INLINE);
+    if (id.size && cmark_node_set_on_enter(anchor, buf_str(&html)) && cmark_node_prepend_child(heading, anchor))
+        anchor = NULL;
+    if (anchor) cmark_node_free(anchor);
+    buf_free(&id), buf_free(&html);
 }
 
 /* A page asks for nothing, so a picture of the book stands in it, without the style that it has for itself: the page's is the same. */
@@ -62,7 +91,8 @@ static void link_all(const struct site *s, const struct site_page *p, cmark_node
     size_t n = 0, room = 0;
     for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
         cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
-        if (e != CMARK_EVENT_ENTER || (t != CMARK_NODE_CODE && t != CMARK_NODE_LINK && t != CMARK_NODE_IMAGE)) continue;
+        bool wanted = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE || t == CMARK_NODE_HEADING;
+        if (e != CMARK_EVENT_ENTER || !wanted) continue;
         if (n == room) found = xrealloc(found, (room = room ? 2 * room : 64) * sizeof(cmark_node *));
         found[n++] = cmark_iter_get_node(i);
     }
@@ -71,6 +101,7 @@ static void link_all(const struct site *s, const struct site_page *p, cmark_node
         cmark_node_type t = cmark_node_get_type(found[k]);
         if (t == CMARK_NODE_IMAGE) show_picture(p, found[k]);
         else if (t == CMARK_NODE_LINK) link_link(s, p, found[k]);
+        else if (t == CMARK_NODE_HEADING) name_heading(found[k]);
         else link_code(s, p, found[k]);
     }
     free(found);

@@ -21,7 +21,7 @@ VOID = {"meta", "br", "hr", "input", "img", "link"}
 class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
-        self.path, self.stack, self.faults, self.links = path, [], [], []
+        self.path, self.stack, self.faults, self.links, self.ids = path, [], [], [], set()
         self.feed(path.read_text(encoding="utf-8"))
         self.close()
         if self.stack:
@@ -31,6 +31,8 @@ class Page(html.parser.HTMLParser):
         for name, value in attrs:
             if name in ("src", "srcset", "style", "data", "action", "poster") or name.startswith("on"):
                 self.faults.append(f"<{tag} {name}>")
+            if name == "id":
+                self.ids.add(value)
             if name == "href":
                 self.links.append(value)
                 if tag != "a":
@@ -50,8 +52,8 @@ class Page(html.parser.HTMLParser):
             self.faults.append(f"closed out of order: {tag} in line {self.getpos()[0]}")
 
 
-def check_text(path, folder):
-    page = Page(path)
+def check_text(path, folder, read):
+    page = read[path.name] = Page(path)
     text = path.read_text(encoding="utf-8")
     if "default-src 'none'" not in text:
         page.faults.append("no content security policy")
@@ -59,7 +61,7 @@ def check_text(path, folder):
         page.faults.append("a style that asks for something")
     for link in page.links:
         target = link.split("#")[0]
-        if not re.match(r"[a-z]+:", link) and target and not (folder / target).exists():
+        if not re.match(r"[a-z]+:", link) and target and ("/" in target or not (folder / target).exists()):
             page.faults.append(f"a link to {link}, which is not there")
     return page.faults
 
@@ -155,8 +157,14 @@ def main():
             bad += 1
             print(f"{path.name}{where}: {f}")
 
+    read = {}
     for path in pages:
-        tell(path, "", check_text(path, folder))
+        tell(path, "", check_text(path, folder, read))
+    for path in pages:
+        for target, _, place in (link.partition("#") for link in read[path.name].links):
+            there = read.get(target or path.name)
+            if there and place and place not in there.ids:
+                tell(path, "", [f"a link to #{place}, a place that {target or 'it'} does not have"])
     program = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome")) if p), None)
     if not program:
         print("skipped: how pages look, no Chromium is here (apt-get install chromium-headless-shell)")
