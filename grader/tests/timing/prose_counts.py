@@ -24,12 +24,14 @@ HEAD = ["exercise", "version", "what", "figure"]
 
 
 def path_of(exercise, version):
-    """The one file of a version: its step's whole name or number, `answer`, `practice`, `skeleton`."""
+    """The one file of a version: its step's whole name or number, `answer`, `practice`, `skeleton`, `mutant-NAME`."""
     patterns = {
         "answer": f"solutions/*/{exercise}.cu",
         "practice": f"chapters/*/practice/{exercise}.cu",
         "skeleton": f"chapters/*/{exercise}.cu",
     }
+    if version.startswith("mutant-"):
+        patterns[version] = f"grader/tests/mutants/*/{exercise}/{version[len('mutant-') :]}.cu"
     found = glob.glob(patterns.get(version, f"solutions/*/{exercise}-{version}*.cu"))
     if len(found) != 1:
         sys.exit(f"{exercise}/{version}: {found or 'no such file'}")
