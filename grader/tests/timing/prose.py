@@ -17,6 +17,7 @@ A figure is, in running text, in a caption, or in a cell of a table that nothing
 - a number before a unit of time, rate, size in KB or more, share, or clocks, before "times", or behind "factor of";
 - a number of 100 or more before something that is counted: sectors, requests, instructions, bytes …, or a counter's name;
 - a number with a decimal point, but for versions.
+In a table, a column's head or a row's beginning may name the unit for bare numbers.
 Everything else is structure: lanes, sizes of tiles and blocks, chapters, numbers in words. Such a number may have a source, too ("half", "four times").
 Where the text itself gives the arithmetic (131 072 / 32 = 4096), that is checked, and needs no comment.
 
@@ -30,12 +31,12 @@ import re
 import sys
 
 from lessons import ROW
-from prose_values import NAME, Unknown, evaluate, number
+from prose_values import NAME, Unknown, cells, evaluate, number
 
 PAGES = "chapters/*/*.md", "solutions/*/*-ladder.md", "docs/measuring.md"
 DONE = ("chapters/0*/README.md", "chapters/1[0-4]*/README.md")
 
-DIGITS = r"(?:\d+/\d+|\d{1,3}(?: \d{3})+(?:\.\d+)?|\d+(?:\.\d+)?[⁰¹²³⁴-⁹]*)"
+DIGITS = r"(?:\d+(?:\.\d+)? · 10[⁰¹²³⁴-⁹]+|\d+/\d+|\d{1,3}(?: \d{3})+(?:\.\d+)?|\d+(?:\.\d+)?[⁰¹²³⁴-⁹]*)"
 NUMBER = rf"(?<![\w.²³/,-]){DIGITS}(?![\w⁰-⁹²³/]|\.\d| \d{{3}}\b)"
 UNIT = r"(?:[pnµm]s|(?:[KMGT]B|[GT]FLOP)/s|[KMGT]i?B|[GT]FLOP|[MG]Hz|%|per cent|cycles|clocks|billion|million|T|times(?= (?:as|the|what|more)\b))(?![\w/])"
 COUNT = (
@@ -46,8 +47,9 @@ MORE = rf"(?:(?:,? and|,? or|,? to|,) {DIGITS})*"
 FIGURE = re.compile(rf"{NUMBER}(?={MORE} ?{UNIT})|(?<=factor of ){NUMBER}")
 COUNTED = re.compile(rf"{NUMBER}(?={MORE} {COUNT})")
 DECIMAL = re.compile(NUMBER)
-VERSIONS = "5.0 5.2 6.0 6.1 7.0 7.5 8.0 8.6 8.9 9.0 10.0 11.0 12.0 13.0".split()
-EQUATION = re.compile(rf"(?<![\d.)·×/+−-] )(?<![\w.])((?:[(⌊]*{DIGITS}[)⌋]*(?: [·×/+−] |(?= =)))+) = ({DIGITS})(?! [·/+−] )")
+HEAD_UNIT = re.compile(r"(?<![a-z])[nµm]s\b|cycles|[GT]B/s|%")
+VERSIONS = "5.0 5.2 6.0 6.1 7.0 7.5 8.0 8.6 8.9 9.0 10.0 11.0 12.0 13.0 13.5".split()
+EQUATION = re.compile(rf"(?<![\d)·×/+−-] )(?<![\w.])((?:[(⌊]*{DIGITS}[)⌋]*(?: [·×/+−] |(?= =)))+) = ({DIGITS})(?! [·/+−] )")
 WORDS = dict(zip("two three four five six seven eight nine ten twelve twice".split(), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 2)))
 WORDS |= {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 1 / 8, "tenth": 1 / 10}
 WORDS |= {"two thirds": 2 / 3, "three quarters": 3 / 4}
@@ -65,9 +67,21 @@ class Block:
         self.line, self.lines, self.tags, self.table = line, [], [], table
 
     def text(self):
-        joined = " ".join(line.strip() for line in self.lines)
+        joined = " ".join(line.strip() for line in (with_units(self.lines) if self.table else self.lines))
         joined = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]+`", "\0", joined))
         return re.sub(r"[ \u00a0]+", " ", joined.replace("**", "").replace("*", ""))
+
+
+def with_units(lines):
+    """A table's lines; bare numbers get the unit of their column's head or their row's, if that names one."""
+    head = cells(lines[0]) if lines else []
+    for line in lines:
+        row = cells(line)
+        for i, cell in enumerate(row[1:], 1):
+            unit = HEAD_UNIT.search(" ".join(head[i : i + 1])) or HEAD_UNIT.search(row[0])
+            if unit and re.fullmatch(DIGITS, cell):
+                row[i] = f"{cell} {unit.group()}"
+        yield f"| {' | '.join(row)} |"
 
 
 def what_holds(line):
@@ -105,6 +119,9 @@ def blocks(text):
 
 def rounding(figure, said):
     """Half of the last digit, also where 43 700 is that of the hundreds, if that is no more than half of a per cent."""
+    mantissa, _, power = figure.partition(" · ")
+    if power:
+        return rounding(mantissa, number(mantissa)) * number(power)
     if not re.fullmatch(r"[\d. ]+", figure):
         return 1e-9
     decimals = figure.partition(".")[2]
@@ -141,8 +158,8 @@ def leading(key):
 
 def places(key, text):
     """Where the figure of these words stands."""
-    words = rf"(?<![\w.]){re.escape(key)}(?![\w⁰-⁹²³]|\.\d| \d{{3}}\b)"
-    return [m.start() + leading(key)[2] for m in re.finditer(words, text)]
+    behind = r"(?![\w⁰-⁹²³]|\.\d| \d{3}\b)" if key[-1].isdigit() else r"(?!\w)" if key[-1].isalpha() else ""
+    return [m.start() + leading(key)[2] for m in re.finditer(r"(?<![\w.])" + re.escape(key) + behind, text)]
 
 
 def check_entry(key, expression, text, page, sources):
@@ -175,6 +192,8 @@ def equations(text):
     """(where it stands, None or what is wrong) of each piece of arithmetic with numbers alone."""
     for m in EQUATION.finditer(text):
         left, figure = m.group(1).strip(), m.group(2)
+        if left.count("(") == left.count(")") + 1:
+            left = left.removeprefix("(")
         if left.count("(") != left.count(")") or not re.search(r" [·×/+−] ", left):
             continue
         value, said = evaluate(plain(left), "")[0], number(figure)

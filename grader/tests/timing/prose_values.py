@@ -42,7 +42,10 @@ class Unknown(Exception):
 
 
 def number(text):
-    """"2 097 152", "2²⁰", "1/12"; None for what is no number."""
+    """"2 097 152", "2²⁰", "1/12", "4.8 · 10¹²"; None for what is no number."""
+    if " · " in text:
+        mantissa, _, power = text.partition(" · ")
+        return float(mantissa) * number(power)
     raised = text.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
     base = re.match(r"[\d. /]*", text).group()
     if raised != text:
