@@ -1,8 +1,7 @@
 """Figures in the book's prose: each has a source that a program can look up, or a reader.
 
-    python3 grader/tests/timing/prose.py            says which are another than their source says; and, in pages that are declared done
-                                                    (DONE), which have none. Status 1 where there are any
-    python3 grader/tests/timing/prose.py --open     lists those without a source in all pages, with those that were measured once
+    python3 grader/tests/timing/prose.py            says which are another than their source says, and which have none; status 1 where there are any
+    python3 grader/tests/timing/prose.py --once     lists those that were measured once, and that no file keeps, too
 
 Run from the top of the tree. Behind a paragraph, an item of a list, or a table stands a comment that no page shows, and names where figures in
 it come from, each by the words of the text from its number on:
@@ -10,6 +9,7 @@ it come from, each by the words of the text from its number on:
     <!--fig 1.34 times: h100 matmul_tiled/1 / h100 matmul_tiled/answer; 228 · 1024: h200 device[shared_per_sm]-->
 
 Behind the colon stands an expression over names (prose_values.py lists them), or
+- `chosen`: the page sets it, a size or a threshold of its own;
 - `source NAME`: a reader finds it there, an entry of docs/sources.md;
 - `once WHERE`: measured or modelled there, and kept in no file.
 
@@ -25,16 +25,15 @@ A figure agrees with its source up to its own rounding, and where something in i
 "nearly" … up to 10 %, as do numbers in words.
 """
 
-import fnmatch
 import glob
 import re
 import sys
 
 from lessons import ROW
+from prose_counts import LIMITS, rows_of
 from prose_values import NAME, Unknown, cells, evaluate, number
 
 PAGES = "chapters/*/*.md", "solutions/*/*-ladder.md", "docs/measuring.md"
-DONE = "chapters/*/README.md", "solutions/*/*-ladder.md"
 
 DIGITS = r"(?:\d+(?:\.\d+)? · 10[⁰¹²³⁴-⁹]+|\d+/\d+|\d{1,3}(?: \d{3})+(?:\.\d+)?|\d+(?:\.\d+)?[⁰¹²³⁴-⁹]*)"
 NUMBER = rf"(?<![\w.²³/,-]){DIGITS}(?![\w⁰-⁹²³/]|\.\d| \d{{3}}\b)"
@@ -50,10 +49,11 @@ DECIMAL = re.compile(NUMBER)
 HEAD_UNIT = re.compile(r"(?<![a-z])[nµm]s\b|cycles|[GT]B/s|%")
 VERSIONS = "5.0 5.2 6.0 6.1 7.0 7.5 8.0 8.6 8.9 9.0 10.0 11.0 12.0 13.0 13.5".split()
 EQUATION = re.compile(rf"(?<![\d)·×/+−-] )(?<![\w.])((?:[(⌊]*{DIGITS}[)⌋]*(?: [·×/+−] |(?= =)))+) = ({DIGITS})(?! [·/+−] )")
+SUM = re.compile(rf"{NUMBER}(?: \+ {DIGITS})*(?! registers)")
 WORDS = dict(zip("two three four five six seven eight nine ten twelve twice".split(), (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 2)))
 WORDS |= {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 1 / 8, "tenth": 1 / 10}
 WORDS |= {"two thirds": 2 / 3, "three quarters": 3 / 4}
-HEDGE = re.compile(r"(?:about|some|nearly|almost|around|roughly|hardly|close to|~) $")
+HEDGE = re.compile(r"(?:[Aa]bout|[Ss]ome|nearly|almost|around|roughly|hardly|close to|~) $")
 MARK = re.compile(r"<!--fig (.*?)-->", flags=re.S)
 HELD = re.compile(r"<!--counted |\| counter \||Times, modelled for ")  # tables that `verify` and ladders.py hold
 ANY_ROW = re.compile(r"\|")
@@ -67,9 +67,13 @@ class Block:
         self.line, self.lines, self.tags, self.table = line, [], [], table
 
     def text(self):
-        joined = " ".join(line.strip() for line in (with_units(self.lines) if self.table else self.lines))
-        joined = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]+`", "\0", joined))
-        return re.sub(r"[ \u00a0]+", " ", joined.replace("**", "").replace("*", ""))
+        return " ".join(with_units(self.lines)) if self.table else shown(" ".join(line.strip() for line in self.lines))
+
+
+def shown(text):
+    """Without what is no text: code, where links lead, emphasis."""
+    text = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]+`", "\0", text))
+    return re.sub(r"[ \u00a0]+", " ", text.replace("*", ""))
 
 
 def with_units(lines):
@@ -81,7 +85,23 @@ def with_units(lines):
             unit = HEAD_UNIT.search(" ".join(head[i : i + 1])) or HEAD_UNIT.search(row[0])
             if unit and re.fullmatch(DIGITS, cell):
                 row[i] = f"{cell} {unit.group()}"
-        yield f"| {' | '.join(row)} |"
+        yield shown(f"| {' | '.join(row)} |")
+
+
+def in_limits(lines, limits):
+    """(where a number of a task's table of limits stands, None or what is wrong). A row's numbers are limits of the metrics that it names."""
+    at = 0
+    for raw, line in zip(lines, with_units(lines)):
+        figure, cell = cells(raw)[-2:]
+        start = line.rindex("|", 0, -1)
+        named = [m.replace("…", "") for m in re.findall(r"`([^`]+)`", figure)]
+        loose = re.search(r"all of these|as above|atomics|the same", figure + cell)
+        mine = [value for metric, value in limits if loose or any(metric.endswith(n) for n in named)]
+        for m in SUM.finditer(line, start) if not re.search(r"\bk\b|\dk|^limit$|--", cell) else ():
+            said = evaluate(plain(m.group()), "")[0]
+            right = any(agrees(m.group(), said, value, False, False) for value in mine)
+            yield (at + m.start(), at + m.end()), None if right else f"limit {m.group()} of {', '.join(named)}, and they are {sorted(set(mine))}"
+        at += len(line) + 1
 
 
 def what_holds(line):
@@ -171,6 +191,8 @@ def check_entry(key, expression, text, page, sources):
     kind, _, name = expression.partition(" ")
     if kind == "source":
         return None if f"\n### {name}\n" in sources else f"{key}: {name} is not in docs/sources.md"
+    if expression == "chosen":
+        return None
     if kind == "once":
         return None if name else f"{key}: measured where?"
     value, rough = evaluate(expression, page)
@@ -219,6 +241,8 @@ class Page:
     def __init__(self, path, sources):
         with open(path) as f:
             self.path, self.content = path, f.read()
+        name = path.split("/")[-1].removesuffix(".md")
+        self.limits = [(metric, float(limit)) for exercise, metric, limit in rows_of(LIMITS) if exercise == name]
         self.sources, self.wrong, self.open, self.once, self.seen = sources, [], [], [], 0
         for block in blocks(self.content):
             self.check(block)
@@ -231,6 +255,12 @@ class Page:
             covered |= set(range(*span))
             if wrong:
                 self.wrong.append((block.line, wrong))
+        if block.lines and cells(block.lines[0])[-1:] == ["limit"] and not self.limits:
+            self.wrong.append((block.line, f"{LIMITS} has none of this exercise: python3 grader/tests/timing/prose_counts.py --limits"))
+        elif block.lines and cells(block.lines[0])[-1:] == ["limit"]:
+            for span, wrong in in_limits(block.lines, self.limits):
+                self.wrong += [(block.line, wrong)] if wrong and span[0] not in covered else []
+                covered |= set(range(*span))
         found = figures(text)
         self.seen += len(found)
         self.open += [(block.line, text[at : at + 40]) for at in sorted(found - covered)]
@@ -266,22 +296,19 @@ def show(path, rows, what):
 
 
 def main(arguments):
-    if set(arguments) - {"--open"}:
+    if set(arguments) - {"--once"}:
         sys.exit(__doc__)
     with open("docs/sources.md") as f:
         sources = f.read()
-    pages, bad = [Page(p, sources) for p in all_pages()], 0
+    pages = [Page(p, sources) for p in all_pages()]
     for page in pages:
-        done = any(fnmatch.fnmatch(page.path, pattern) for pattern in DONE)
         show(page.path, page.wrong, "")
-        if done or "--open" in arguments:
-            show(page.path, page.open, "no source for ")
-        if "--open" in arguments:
+        show(page.path, page.open, "no source for ")
+        if "--once" in arguments:
             show(page.path, page.once, "measured once: ")
-        bad += len(page.wrong) + len(page.open) * done
     seen, without, once = (sum(n) for n in zip(*((p.seen, len(p.open), len(p.once)) for p in pages)))
     print(f"{seen} figures in {len(pages)} pages, {without} without a source, {once} measured once")
-    return 1 if bad or not pages else 0
+    return 0 if pages and not without and not any(page.wrong for page in pages) else 1
 
 
 if __name__ == "__main__":

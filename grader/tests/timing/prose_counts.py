@@ -2,7 +2,8 @@
 
     python3 grader/tests/timing/prose_counts.py                counts anew all that is cited (some minutes); python3 … spmv: that exercise's
     python3 grader/tests/timing/prose_counts.py --missing      counts what the file lacks; rows that nobody cites go
-    python3 grader/tests/timing/prose_counts.py --check        says which rows the grader does not confirm, to 1 %; status 1
+    python3 grader/tests/timing/prose_counts.py --limits       writes docs/results/limits.tsv, all limits of all exercises' Check tests, as the answers meet them
+    python3 grader/tests/timing/prose_counts.py --check        says which rows of both the grader does not confirm, to 1 %; status 1
 
 Run from the top of the tree, after `make`. A row is one of what `build/grader run EXERCISE --file VERSION --seed ladders --format json` says:
 
@@ -14,13 +15,16 @@ Run from the top of the tree, after `make`. A row is one of what `build/grader r
 
 import concurrent.futures
 import csv
+import functools
 import glob
 import json
+import os
 import subprocess
 import sys
 
 KEPT = "docs/results/counted.tsv"
 HEAD = ["exercise", "version", "what", "figure"]
+LIMITS = "docs/results/limits.tsv"
 
 
 def path_of(exercise, version):
@@ -60,13 +64,18 @@ def figure(result, what):
     return next(t[value] for t in result["technique"] if t["metric"] == metric)
 
 
+@functools.cache
+def rows_of(path):
+    """Those of a table in the tree, without the head; none where there is no file."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as f:
+        return [tuple(r) for r in csv.reader(f, delimiter="\t")][1:]
+
+
 def kept():
     """{(exercise, version, what): figure}"""
-    try:
-        with open(KEPT) as f:
-            return {tuple(r[:3]): float(r[3]) for r in list(csv.reader(f, delimiter="\t"))[1:]}
-    except FileNotFoundError:
-        return {}
+    return {r[:3]: float(r[3]) for r in rows_of(KEPT)}
 
 
 def run(job, rows):
@@ -96,9 +105,25 @@ def write(figures):
             print(*row, f"{value:.8g}", sep="\t", file=f)
 
 
+def limits():
+    """[(exercise, metric, limit)] of every exercise; a metric may have several."""
+    names = sorted(path.split("/")[-1][: -len("_test.c")] for path in glob.glob("chapters/*/*_test.c"))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda name: report(name, "answer", "")["technique"], names)
+        return sorted({(n, t["metric"], f"{t['limit']:.8g}") for n, tests in zip(names, found) for t in tests})
+
+
+def write_limits():
+    with open(LIMITS, "w") as f:
+        for row in [("exercise", "metric", "limit"), *limits()]:
+            print(*row, sep="\t", file=f)
+
+
 def main(arguments):
     from prose import cited  # which looks figures up here
 
+    if arguments == ["--limits"]:
+        return write_limits()
     rows, old = cited(), kept()
     names = [a for a in arguments if not a.startswith("--")]
     if {a for a in arguments if a.startswith("--")} - {"--missing", "--check"} or set(names) - {r[0] for r in rows}:
@@ -107,6 +132,9 @@ def main(arguments):
     wrong = [r for r in new if "--check" in arguments and abs(new[r] - old.get(r, -1)) > 0.01 * abs(new[r])]
     for r in wrong:
         print(f"{KEPT}: {' '.join(r)} is {new[r]:.8g}, not {old.get(r)}")
+    if "--check" in arguments and not names and limits() != rows_of(LIMITS):
+        wrong.append(LIMITS)
+        print(f"{LIMITS} is not what the tests limit now: prose_counts.py --limits")
     if "--check" not in arguments:
         write({r: v for r, v in old.items() if r in rows} | new)
     print(f"{len(new)} of {len(rows)} rows counted")

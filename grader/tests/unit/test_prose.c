@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/wb-prose-XXXXXX";
-static const char check[] = "grader/tests/timing/prose.py", page[] = "chapters/01-x/README.md";
+static const char check[] = "grader/tests/timing/prose.py", page[] = "chapters/01-x/README.md",
+                  task[] = "chapters/01-x/one.md";
 static struct buf said;
 
 static bool has_python(void) { return shell("command -v python3 >/dev/null") == 0; }
@@ -36,6 +37,8 @@ static void make_book(void) {
         "\"times\": {\"\": {\"measured_us\": 20}, \"1-slow\": {\"measured_us\": 50}}}]}");
     put("docs/results/h100/other.tsv", "what\tus\nring of 2\t3.0\n");
     put("docs/results/counted.tsv", "exercise\tversion\twhat\tfigure\none\tanswer\tshared_reads\t6.5\n");
+    put("docs/results/limits.tsv",
+        "exercise\tmetric\tlimit\none\tshared_reads\t0.25\none\tblocks\t8\none\tread_excess\t1.125\n");
     put("docs/sources.md", "# Sources\n\n### guide\nA guide.\n");
     put("solutions/01-x/one-ladder.md", "| counter | 1-slow | answer |\n|---|---|---|\n| `thread_loads` | 640 | 64 "
                                         "|\n\nTimes, modelled for 7, in µs:\n\n"
@@ -46,11 +49,11 @@ static void remove_book(void) {
     buf_free(&said);
 }
 
-/* What the check says of a page, without the closing line. */
-static const char *of_page(const char *text) {
+/* What the check says of the lesson, or the task, without the closing line; the other one is empty. */
+static const char *of_page(const char *name, const char *text) {
     char path[400];
     struct err e = {0};
-    put(page, text);
+    put(page, ""), put(task, ""), put(name, text);
     int status = shell("cd %s && python3 %s >said", folder, check);
     snprintf(path, sizeof path, "%s/said", folder);
     buf_clear(&said);
@@ -83,7 +86,7 @@ START_TEST(what_the_sources_say_passes) {
     };
     if (!has_python()) SKIP("no python3");
     make_book();
-    for (unsigned i = 0; i < sizeof right / sizeof *right; i++) ck_assert_str_eq(of_page(right[i]), "");
+    for (unsigned i = 0; i < sizeof right / sizeof *right; i++) ck_assert_str_eq(of_page(page, right[i]), "");
     remove_book();
 }
 END_TEST
@@ -112,8 +115,24 @@ START_TEST(a_figure_that_is_another_is_told) {
     make_book();
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(expected, sizeof expected, "%s%s", page, wrong[i].wrong);
-        ck_assert_str_eq(of_page(wrong[i].page), expected);
+        ck_assert_str_eq(of_page(page, wrong[i].page), expected);
     }
+    remove_book();
+}
+END_TEST
+
+#define LIMITS(cells) "| check | figure | limit |\n|---|---|---|\n" cells "\n"
+
+START_TEST(limits_of_a_task_are_those_of_its_tests) {
+    if (!has_python()) SKIP("no python3");
+    make_book();
+    ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product; `blocks` | 1/4; at least 8 |\n"
+                                          "| | `read_excess` | 1.125 times the packed ideal |")),
+                     "");
+    ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product | 0.26 |")),
+                     "chapters/01-x/one.md:1: limit 0.26 of shared_reads, and they are [0.25]\n");
+    ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product | 1.125 |")),
+                     "chapters/01-x/one.md:1: limit 1.125 of shared_reads, and they are [0.25]\n");
     remove_book();
 }
 END_TEST
@@ -129,6 +148,7 @@ UNIT_SUITE(prose) {
     TCase *t = tcase_create("figures");
     tcase_add_test(t, what_the_sources_say_passes);
     tcase_add_test(t, a_figure_that_is_another_is_told);
+    tcase_add_test(t, limits_of_a_task_are_those_of_its_tests);
     tcase_add_test(t, the_books_figures_have_their_sources);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
