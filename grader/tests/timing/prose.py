@@ -4,9 +4,9 @@
     python3 grader/tests/timing/prose.py --once     lists those that were measured once, and that no file keeps, too
 
 Run from the top of the tree. Behind a paragraph, an item of a list, or a table stands a comment that no page shows, and names where figures in
-it come from, each by the words of the text from its number on:
+it come from, each by some words of the text, of which the first number is meant:
 
-    <!--fig 1.34 times: h100 matmul_tiled/1 / h100 matmul_tiled/answer; 228 · 1024: h200 device[shared_per_sm]-->
+    <!--fig 1.34 times: h100 matmul_tiled/1 / h100 matmul_tiled/answer; 228 KB: h200 device[shared_per_sm] / 1024-->
 
 Behind the colon stands an expression over names (prose_values.py lists them), or
 - `chosen`: the page sets it, a size or a threshold of its own;
@@ -14,12 +14,13 @@ Behind the colon stands an expression over names (prose_values.py lists them), o
 - `once WHERE`: measured or modelled there, and kept in no file.
 
 A figure is, in running text, in a caption, or in a cell of a table that nothing else holds to its source,
-- a number before a unit of time, rate, size in KB or more, share, or clocks, before "times", or behind "factor of";
+- a number before a unit of time, rate, size in KB or more, share, or clocks, before "times as", or behind "factor of";
 - a number of 100 or more before something that is counted: sectors, requests, instructions, bytes …, or a counter's name;
 - a number with a decimal point, but for versions.
 In a table, a column's head or a row's beginning may name the unit for bare numbers.
 Everything else is structure: lanes, sizes of tiles and blocks, chapters, numbers in words. Such a number may have a source, too ("half", "four times").
-Where the text itself gives the arithmetic (131 072 / 32 = 4096), that is checked, and needs no comment.
+Where the text itself gives the arithmetic (131 072 / 32 = 4096), that is checked, and needs no comment. So is a task's table of limits: each number
+in its column `limit` is a limit of a metric of its row (docs/results/limits.tsv).
 
 A figure agrees with its source up to its own rounding, and where something in it was measured or modelled up to 3 %; behind "about", "some",
 "nearly" … up to 10 %, as do numbers in words.
@@ -100,7 +101,8 @@ def in_limits(lines, limits):
         for m in SUM.finditer(line, start) if not re.search(r"\bk\b|\dk|^limit$|--", cell) else ():
             said = evaluate(plain(m.group()), "")[0]
             right = any(agrees(m.group(), said, value, False, False) for value in mine)
-            yield (at + m.start(), at + m.end()), None if right else f"limit {m.group()} of {', '.join(named)}, and they are {sorted(set(mine))}"
+            wrong = None if right else f"limit {m.group()} of {', '.join(named)}, and they are {sorted(set(mine))}"
+            yield (at + m.start(), at + m.end()), wrong
         at += len(line) + 1
 
 
@@ -238,6 +240,8 @@ def figures(text):
 
 
 class Page:
+    """A page's faults: `wrong` and `open`, with their lines; `once`: what no file keeps."""
+
     def __init__(self, path, sources):
         with open(path) as f:
             self.path, self.content = path, f.read()
@@ -251,19 +255,19 @@ class Page:
         text, covered = block.text(), set()
         for tag in block.tags:
             covered |= self.check_tag(tag, text, block.line)
-        for span, wrong in equations(text):
-            covered |= set(range(*span))
-            if wrong:
+        is_limits = block.lines and cells(block.lines[0])[-1:] == ["limit"]
+        for span, wrong in [*equations(text), *(self.check_limits(block) if is_limits else ())]:
+            if wrong and span[0] not in covered:
                 self.wrong.append((block.line, wrong))
-        if block.lines and cells(block.lines[0])[-1:] == ["limit"] and not self.limits:
-            self.wrong.append((block.line, f"{LIMITS} has none of this exercise: python3 grader/tests/timing/prose_counts.py --limits"))
-        elif block.lines and cells(block.lines[0])[-1:] == ["limit"]:
-            for span, wrong in in_limits(block.lines, self.limits):
-                self.wrong += [(block.line, wrong)] if wrong and span[0] not in covered else []
-                covered |= set(range(*span))
+            covered |= set(range(*span))
         found = figures(text)
         self.seen += len(found)
         self.open += [(block.line, text[at : at + 40]) for at in sorted(found - covered)]
+
+    def check_limits(self, block):
+        if self.limits:
+            return in_limits(block.lines, self.limits)
+        return [((0, 0), f"{LIMITS} has none of this exercise: python3 grader/tests/timing/prose_counts.py --limits")]
 
     def check_tag(self, tag, text, line):
         covered = set()
