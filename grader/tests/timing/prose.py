@@ -161,9 +161,7 @@ def agrees(figure, said, value, rough, hedged):
 def entries(tag):
     """(words of the text, expression) of a comment."""
     for entry in MARK.match(tag).group(1).replace("\n", " ").split(";"):
-        key, colon, expression = entry.partition(": ")
-        if not colon:
-            raise Unknown(f"no colon in {entry.strip()}")
+        key, _, expression = entry.partition(": ")
         yield key.strip(), expression.strip()
 
 
@@ -191,6 +189,8 @@ def check_entry(key, expression, text, page, sources):
     if not found:
         return f"the text does not say {key}"
     kind, _, name = expression.partition(" ")
+    if not expression:
+        return f"{key}: from where?"
     if kind == "source":
         return None if f"\n### {name}\n" in sources else f"{key}: {name} is not in docs/sources.md"
     if expression == "chosen":
@@ -271,16 +271,14 @@ class Page:
 
     def check_tag(self, tag, text, line):
         covered = set()
-        try:
-            for key, expression in entries(tag):
+        for key, expression in entries(tag):
+            try:
                 covered |= set(places(key, text))
                 wrong = check_entry(key, expression, text, self.content, self.sources)
-                if wrong:
-                    self.wrong.append((line, wrong))
-                if expression.startswith("once "):
-                    self.once.append((line, f"{key}: {expression}"))
-        except Unknown as e:
-            self.wrong.append((line, str(e)))
+            except Unknown as e:
+                wrong = str(e)
+            self.wrong += [(line, wrong)] if wrong else []
+            self.once += [(line, f"{key}: {expression}")] if expression.startswith("once ") else []
         return covered
 
 
