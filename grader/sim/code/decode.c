@@ -172,7 +172,7 @@ static const struct {
     {"vset4", decode_video},
 };
 
-static bool decode_insn(struct decoder *d) {
+bool decode_insn(struct decoder *d) {
     char family[64];
     decode_opcode_part(d->in->opcode, 0, family, sizeof family);
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++)
@@ -311,7 +311,7 @@ static bool emit_body(struct decoder *d, u32 *places) {
         if (leader[i]) fall(d);
         d->in = &f->insns[i];
         places[i] = d->m->nops;
-        ok = decode_insn(d);
+        ok = d->contractions ? decode_contracted(d, i) : decode_insn(d);
     }
     if (ok && leader[f->ninsns]) fall(d); /* a label behind the last instruction */
     free(leader);
@@ -364,6 +364,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     d->reads = xcalloc(f->nregs * 2ul, sizeof *d->reads);
     d->stored = d->reads + f->nregs;
     count_all_reads(d);
+    decode_find_contractions(d);
     for (unsigned i = 0; i < f->nregs; i++) d->regs[i] = decode_slot_new(d, decode_reg_bytes(f->regs[i].type));
     c->block_bytes = B_SLOTS * SLOT_BYTES;
     c->first_op = d->m->nops;
@@ -383,8 +384,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     if (ok) decode_merge_memory(d);
     if (ok && f->is_entry) c->changes = decode_roots_changed(d);
     d->nshareds = saved;
-    free(places);
-    free(d->reads);
+    free(places), free(d->reads), free(d->contractions);
     c->end_op = d->m->nops;
     c->frame_bytes = (d->frame + 63) & ~63u;
     if (ok) decode_find_rechecked(d);

@@ -10,6 +10,7 @@
  * decode_matrix.c  mma, wmma, ldmatrix
  * roots.c          what addresses are made from
  * merge.c          accesses that ptxas makes one of
+ * contract.c       products and sums that ptxas makes one of
  * recheck.c        loads of what an atomic then checks again
  * forks.c          branches that lead round a barrier
  * decode_control.c branches, calls, barriers, rendezvous */
@@ -38,6 +39,7 @@ struct decoder {
     u32 nlocals, nshareds;
     u64 *roots;  /* by register of an entry, the parameters that it is made from; NULL = not known */
     u64 *arrays; /* by register, the arrays in shared memory that it is made from; NULL = not known */
+    struct contraction *contractions; /* contract.c: by instruction; NULL = none */
     struct const_map *consts;
     struct err *e;
 };
@@ -112,6 +114,13 @@ bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *o
 bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
 /* The row that an opcode means, modifiers taken off into *dropped, or -1. */
 int decode_row_of(const char *opcode, unsigned *dropped);
+/* Products that ptxas takes into the sums behind them (contract.c): found before a function is laid out; then instead of decode_insn. */
+void decode_find_contractions(struct decoder *d);
+bool decode_contracted(struct decoder *d, u32 i);
+bool decode_insn(struct decoder *d);
+/* A row of three operands; `dropped` of its opcode: rounding, flushing, clamping. */
+bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned dropped, const ref src[3],
+                       const struct ptx_operand *to);
 /* Marks what ptxas merges and aggregates in the function just decoded (merge.c). */
 void decode_merge_memory(struct decoder *d);
 /* Marks loads of what an atomic checks again, in the same (recheck.c). */

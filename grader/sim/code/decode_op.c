@@ -447,6 +447,16 @@ static bool decode_carry(struct decoder *d, int row, ref *src) {
     return decode_put_result(d, at_op, &d->in->operands[0], (enum ptx_type)insn_rows[row].dst);
 }
 
+bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned dropped, const ref src[3],
+                       const struct ptx_operand *to) {
+    u32 at_op = d->m->nops;
+    struct op *o = emit(d, row);
+    memcpy(o->src, src, 3 * sizeof *src);
+    o->env = environment(opcode, dropped);
+    o->flags = dropped & MOD_SAT ? OPF_SAT : 0;
+    return decode_put_result(d, at_op, to, (enum ptx_type)insn_rows[row].dst);
+}
+
 bool decode_plain(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     unsigned dropped;

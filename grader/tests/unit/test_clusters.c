@@ -102,6 +102,32 @@ START_TEST(test_exchange) {
 }
 END_TEST
 
+/* One warp a block, clusters of 4. Line 20: lane l writes word l / 4 of block l % 4, 8 words of each block's banks. Line 21: all write to the
+ * next block, 32 words of one bank; its own writes none. */
+static const char spread[] =
+    HEAD ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 4, 1, 1\n{\n"
+         ".reg .b32 %r<20>;\n.shared .align 128 .b8 s[8192];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %cluster_ctarank;\n"
+         "mov.u32 %r2, s;\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+         "shr.u32 %r3, %r0, 2;\nmad.lo.u32 %r3, %r1, 8, %r3;\nshl.b32 %r3, %r3, 2;\nadd.u32 %r3, %r2, %r3;\n"
+         "and.b32 %r4, %r0, 3;\nmapa.shared::cluster.u32 %r5, %r3, %r4;\n"
+         ".loc 1 20 0\nst.shared::cluster.u32 [%r5], %r0;\n"
+         "shl.b32 %r6, %r0, 7;\nadd.u32 %r6, %r6, %r2;\nadd.u32 %r7, %r1, 1;\nand.b32 %r7, %r7, 3;\n"
+         "mapa.shared::cluster.u32 %r8, %r6, %r7;\n"
+         ".loc 1 21 0\nst.shared::cluster.u32 [%r8+4096], %r0;\n"
+         ".loc 1 30 0\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nret;\n}\n";
+
+START_TEST(test_blocks_have_banks_of_their_own) {
+    struct kernel_rig r = rig_open(spread);
+    uint64_t at = sim_alloc(r.sim, 64, "out");
+    struct sim_result got = rig_run(&r, "k", 8, 32, &at, sizeof at);
+    ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
+    ck_assert_uint_eq(rig_line(&got, 20).bank_conflicts_store, 0);
+    ck_assert_uint_eq(rig_line(&got, 21).bank_conflicts_store, 8 * 31);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 /* A place that the launch asks for, where the kernel says nothing. */
 START_TEST(test_refusals) {
     struct kernel_rig r = rig_open(places);
@@ -142,6 +168,7 @@ UNIT_SUITE(clusters) {
     TCase *tc = tcase_create("clusters");
     tcase_add_test(tc, test_places);
     tcase_add_test(tc, test_exchange);
+    tcase_add_test(tc, test_blocks_have_banks_of_their_own);
     tcase_add_test(tc, test_refusals);
     suite_add_tcase(suite, tc);
     return suite;
