@@ -109,6 +109,17 @@ void text_demangle(struct buf *b) {
     *b = out;
 }
 
+void text_drop_comments(struct buf *text) {
+    char *to = text->data;
+    for (const char *at = to, *end; at && *at; at = end) {
+        const char *open = strstr(at, "<!--"), *stop = open ? open : at + strlen(at);
+        memmove(to, at, (size_t)(stop - at)), to += stop - at;
+        end = open ? strstr(open, "-->") : NULL;
+        if (end) end += 3 + (end[3] == '\n');
+    }
+    if (text->data) *to = 0, text->size = (size_t)(to - text->data);
+}
+
 bool text_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
 
 bool text_ends(const char *s, const char *suffix) {

@@ -14,6 +14,9 @@ void text_name(struct buf *out, const char *s);
 void text_replace(struct buf *b, const char *from, const char *to);
 /* Replaces C++ symbol names (`_Z9transposePfPKfii`) by what the source calls them (`transpose`). */
 void text_demangle(struct buf *b);
+/* Takes the comments out of a Markdown text, each with the line's end behind it: they hold what is for programs (the answers of a
+ * quiz, where figures come from), and no reader sees them. */
+void text_drop_comments(struct buf *text);
 bool text_starts(const char *s, const char *prefix);
 bool text_ends(const char *s, const char *suffix);
 bool text_ends_any_case(const char *s, const char *suffix); /* ASCII letters */

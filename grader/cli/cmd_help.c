@@ -42,6 +42,7 @@ int cmd_hint(const struct options *o) {
     const struct exercise *ex = cli_chosen_one(o, &e);
     struct buf text = {0}, out = {0};
     if (!ex || !file_read(book_chapter_file(ex, ".md"), TEXT_LIMIT, &text, &e)) return cli_complain(&e);
+    text_drop_comments(&text);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     unsigned total = cli_hint_count(buf_str(&text));
     struct progress p;

@@ -1,5 +1,6 @@
 /* collect.c — which texts the book has, and what names mean in them. */
 #include "common/file.h"
+#include "common/text.h"
 #include "common/grow.h"
 #include "grader/book/book.h"
 #include "grader/site/site.h"
@@ -35,18 +36,6 @@ static char *title_of(const struct buf *text, const char *source) {
     return title;
 }
 
-/* Comments hold what is for programs: the answers of a quiz, where a table's figures come from. No page shows or indexes them. */
-static void drop_comments(struct buf *text) {
-    char *to = text->data;
-    for (const char *at = to, *end; at && *at; at = end) {
-        const char *open = strstr(at, "<!--"), *stop = open ? open : at + strlen(at);
-        memmove(to, at, (size_t)(stop - at)), to += stop - at;
-        end = open ? strstr(open, "-->") : NULL;
-        if (end) end += 3 + (end[3] == '\n');
-    }
-    if (text->data) *to = 0, text->size = (size_t)(to - text->data);
-}
-
 static bool add(struct site *s, const char *source, int kind, const char *chapter, const struct exercise *ex,
                 struct err *e) {
     char path[PATH_MAX];
@@ -54,7 +43,7 @@ static bool add(struct site *s, const char *source, int kind, const char *chapte
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
     if (!file_exists(path)) return true;
     if (!file_read(path, TEXT_LIMIT, &p.markdown, e)) return false;
-    drop_comments(&p.markdown);
+    text_drop_comments(&p.markdown);
     p.source = xstrdup(source), p.path = path_of(source), p.title = title_of(&p.markdown, source);
     site_index(&p);
     GROW(s->page, s->n + 1, s->room, 32);

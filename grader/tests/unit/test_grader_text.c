@@ -70,6 +70,16 @@ START_TEST(replacing) {
 }
 END_TEST
 
+START_TEST(comments) {
+    struct buf b = {0};
+    buf_puts(&b, "One.\n<!--fig 1: 2;\n3: 4-->\n- two <!--a--> three\n<!--never closed");
+    text_drop_comments(&b);
+    ck_assert_str_eq(buf_str(&b), "One.\n- two  three\n");
+    ck_assert_uint_eq(b.size, strlen("One.\n- two  three\n"));
+    buf_free(&b);
+}
+END_TEST
+
 UNIT_SUITE(grader_text) {
     Suite *s = suite_create("grader_text");
     TCase *t = tcase_create("text");
@@ -79,6 +89,7 @@ UNIT_SUITE(grader_text) {
     tcase_add_test(t, names_fit_one_line);
     tcase_add_test(t, symbols);
     tcase_add_test(t, replacing);
+    tcase_add_test(t, comments);
     suite_add_tcase(s, t);
     return s;
 }
