@@ -437,7 +437,8 @@ static void check_share(struct checkup *c, const struct exercise *ex, const stru
     enum { SURE = 110 }; /* %: the gain of an exercise near the bound may move a little with the model */
     static const double ITSELF = 0.05;
     double gain = answer->speed.gain;
-    double itself = answer->speed.vs_solution; /* graded as a submission is: every block runs, the same ones are not looked at */
+    double itself =
+        answer->speed.vs_solution; /* graded as a submission is: every block runs, the same ones are not looked at */
     if (!answer->speed.valid) problem(c, ex, "the answer has no time: %s", answer->speed.note);
     else if (itself < 1 - ITSELF || itself > 1 + ITSELF)
         problem(c, ex, "the answer, run whole, is modelled at %.2f of its own speed by a sample", itself);
@@ -522,11 +523,11 @@ static bool grade_everything(struct checkup *c, struct err *e) {
     struct result *results = xcalloc(c->n, sizeof *results);
     c->items = xcalloc(c->n, sizeof *c->items);
     for (unsigned i = 0; i < c->n; i++)
-        c->items[i] = (struct grade_item){.ex = c->list[c->owner[i]],
-                                          .name = c->subjects[i].name,
-                                          .source = &c->subjects[i].source,
-                                          .trusted = c->subjects[i].role < ANSWER,
-                                          .no_speed = c->subjects[i].role > MUTANT};
+        c->items[i] =
+            (struct grade_item){.ex = c->list[c->owner[i]],
+                                .name = c->subjects[i].name,
+                                .source = &c->subjects[i].source,
+                                .trusted = c->subjects[i].role<ANSWER, .no_speed = c->subjects[i].role> MUTANT};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);
     go.progress = progress_show, go.user = what;
