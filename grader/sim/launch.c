@@ -1,6 +1,7 @@
 /* launch.c — sim_launch: runs a grid on the core, with the search for races beside it, and collects what was found and
  * counted. */
 #include "grader/sim/core/device_launch.h"
+#include "grader/sim/core/grid.h"
 #include "grader/sim/count/count.h"
 #include "grader/sim/race/race.h"
 
@@ -98,6 +99,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, c
     execute(&l, out);
     out->waits = l.waits;
     out->work = l.work, out->heaviest = l.heaviest;
+    if (l.grid.phases) out->heaviest = grid_slowest(&l);
     return l.trace;
 }
 

@@ -290,14 +290,16 @@ void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader) {
 
 static bool is_control(const struct op *o) { return o->kind != OP_LANES; }
 
-static void fall(struct decoder *d) {
+void decode_fall(struct decoder *d) {
     struct sim_module *m = d->m;
     if (m->nops == d->c->first_op || is_control(&m->ops[m->nops - 1])) return;
+    const struct ptx_insn *in = d->in;
     d->in = NULL;
     struct op *o = decode_emit_named(d, "nop");
     o->kind = OP_FALL;
     o->weight = 0;
     o->loc = m->ops[m->nops - 2].loc;
+    d->in = in;
 }
 
 /* Lays out the instructions; places[i] = op of instruction i. */
@@ -308,12 +310,12 @@ static bool emit_body(struct decoder *d, u32 *places) {
     bool ok = true;
     decode_begin_stack(d);
     for (unsigned i = 0; ok && i < f->ninsns; i++) {
-        if (leader[i]) fall(d);
+        if (leader[i]) decode_fall(d);
         d->in = &f->insns[i];
         places[i] = d->m->nops;
         ok = d->contractions ? decode_contracted(d, i) : decode_insn(d);
     }
-    if (ok && leader[f->ninsns]) fall(d); /* a label behind the last instruction */
+    if (ok && leader[f->ninsns]) decode_fall(d); /* a label behind the last instruction */
     free(leader);
     if (!ok) return false;
     d->in = NULL;
@@ -579,7 +581,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
     if (m->ptx->nfuncs > MOST_FUNCTIONS)
         return err_set(e, ERR_LIMIT, "more than %d functions in one module", MOST_FUNCTIONS);
     struct const_map consts = {0};
-    struct decoder d = {.m = m, .consts = &consts, .e = e};
+    struct decoder d = {.m = m, .consts = &consts, .e = e, .meets_grid = decode_names_workspace(m->ptx)};
     list_codes(m);
     bool ok = place_vars(&d) && decode_all(&d);
     free(consts.entry);

@@ -42,6 +42,7 @@ struct decoder {
     struct contraction *contractions; /* contract.c: by instruction; NULL = none */
     struct const_map *consts;
     struct err *e;
+    bool meets_grid; /* the module names the workspace of cooperative launches */
 };
 
 /* Each returns false with the error set. */
@@ -144,5 +145,9 @@ bool decode_opcode_has(const char *opcode, const char *part);
 enum ptx_type decode_opcode_type(const char *opcode); /* the last part that is one */
 /* assigned.c: fills the list of registers that a function must find zeroed. */
 void decode_find_unassigned(struct decoder *d);
+/* What follows begins a segment. */
+void decode_fall(struct decoder *d);
+/* It reads the registers that hold the address of a cooperative launch's workspace (decode_op.c). */
+bool decode_names_workspace(const struct ptx_module *m);
 void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader); /* [ninsns + 1]: branch targets */
 bool decode_writes_first_operand(const struct ptx_insn *in);

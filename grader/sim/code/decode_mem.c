@@ -259,6 +259,12 @@ bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_
     return true;
 }
 
+/* A look at a word of the workspace may wait for the grid, and does so before its segment runs: core/grid.c. */
+static bool may_poll(const struct decoder *d, const struct mem_desc *m) {
+    bool global = m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC;
+    return d->meets_grid && m->verb == MEM_LOAD && m->strong && global && m->width == 4 && m->count == 1;
+}
+
 bool decode_memory(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     struct mem_desc m = {.reg = {REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE}};
@@ -279,10 +285,12 @@ bool decode_memory(struct decoder *d) {
     if (m.verb == MEM_STORE && m.strong && outside) d->c->updates_global = true;
     note_width(d, &m);
     u32 aux = decode_add_desc(d, &m);
+    if (may_poll(d, &m)) decode_fall(d);
     struct op *o = decode_emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
     o->aux = aux;
     o->src[0] = at.base;
     o->imm = at.offset;
+    if (may_poll(d, &m)) o->flags |= OPF_POLL;
     return true;
 }
 

@@ -198,6 +198,23 @@ static const struct {
     {"%reserved_smem_offset_1", 0, 4},
 };
 
+/* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it is what cooperative groups'
+ * grid barrier works on. */
+static bool is_workspace(const char *name) { return !strcmp(name, "%envreg1") || !strcmp(name, "%envreg2"); }
+
+static bool reads_workspace(const struct ptx_func *f) {
+    for (unsigned i = 0; i < f->ninsns; i++)
+        for (unsigned k = 0; k < f->insns[i].noperands; k++)
+            if (f->insns[i].operands[k].kind == PTX_OP_SREG && is_workspace(f->insns[i].operands[k].name)) return true;
+    return false;
+}
+
+bool decode_names_workspace(const struct ptx_module *m) {
+    for (unsigned i = 0; i < m->nfuncs; i++)
+        if (reads_workspace(m->funcs[i])) return true;
+    return false;
+}
+
 static bool special(struct decoder *d, const char *name, ref *out, unsigned *bytes) {
     *bytes = 4;
     d->c->clusters |= strstr(name, "cluster") != NULL;
@@ -205,9 +222,7 @@ static bool special(struct decoder *d, const char *name, ref *out, unsigned *byt
         if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0) return *out = special_slots[i].at, true;
     if (strcmp(name, "%is_explicit_cluster") == 0)
         return *bytes = 1, *out = REF(BASE_BLOCK, B_EXPLICIT_CLUSTER * SLOT_BYTES), true;
-    /* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it is what
-     * cooperative groups' grid barrier works on. */
-    if (strcmp(name, "%envreg1") == 0 || strcmp(name, "%envreg2") == 0) {
+    if (is_workspace(name)) {
         d->c->cooperative = true;
         return *out = REF(BASE_BLOCK, (name[7] == '1' ? B_ENVREG1 : B_ENVREG2) * SLOT_BYTES), true;
     }

@@ -159,6 +159,7 @@ enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
        OPF_FORK = 4,     /* branch that may lead round a barrier; aux: which (code/forks.c) */
+       OPF_POLL = 8, /* load, at the beginning of its segment, that may look at the barrier of the grid: core/grid.c */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */

@@ -1,4 +1,5 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
+#include "grader/sim/core/grid.h"
 #include "grader/sim/core/taint.h"
 
 #include <stdlib.h>
@@ -159,7 +160,8 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->linear = b->order = linear;
     b->trace = trace_find(l->trace, linear);
     b->executed = 0;
-    b->work = (struct sim_work){0};
+    b->work = b->came_with = (struct sim_work){0};
+    b->came = b->seen_phases = 0;
     free(b->flight), b->flight = NULL;
     charge_start(k->launch);
     b->index[0] = (u32)(linear % grid[0]);
@@ -214,7 +216,7 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
         }
         if (!alive) return WARP_DONE;
         if (yields) return WARP_YIELDS;
-        if (!progress && b->cluster) return WARP_WAITS; /* for another block, it may be */
+        if (!progress && (b->cluster || grid_waits(b))) return WARP_WAITS; /* for another block, it may be */
         if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;
     }
 }

@@ -84,7 +84,8 @@ struct warp {
     struct round *rounds;                        /* by number of the barrier: bar_desc.fork */
     bool went_round;                             /* some of them are not zero */
     u32 cluster_arrived, cluster_passed, fenced; /* lanes: core/cluster.c */
-    u32 draws;                                   /* runs of segments that draw, in a traced launch */
+    bool drew;                                   /* since its turn began, in a traced launch */
+    bool at_grid;                                /* one of its lanes waits until all blocks have come: core/grid.c */
 };
 
 struct cluster; /* core/cluster.h */
@@ -128,6 +129,10 @@ struct block {
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
     struct sim_work work;      /* core/work.c */
+    u32 came,
+        seen_phases; /* to the barrier of the grid: how often; of how many times it saw that all had: core/grid.c */
+    u32 came_at;     /* what the barrier's word held then */
+    struct sim_work came_with; /* what it had done when it last came there */
 };
 
 /* Statistics of one memory instruction in one launch. */
@@ -220,6 +225,7 @@ struct race_hooks {
                   const char *verb); /* async.h */
     void (*block_start)(struct block *b);
     void (*block_end)(struct block *b); /* its memory goes */
+    u32 (*next_tick)(struct block *b);  /* of its worker's time: what was done so far is past then */
 };
 
 struct worker {
@@ -234,7 +240,7 @@ struct worker {
     u64 *segment_runs, *segment_lanes;
     u64 *branch_runs, *branch_diverged; /* by segment */
     u32 deadline_checks;
-    bool drew; /* the turn ended since a warp drew from a counter: core/launch.c */
+    bool drew; /* the turn ended since a warp was about to draw from a counter again: core/launch.c */
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
     u64 instructions;        /* warp instructions, all blocks */
@@ -254,6 +260,17 @@ struct worker {
     pthread_t thread;
 };
 
+/* The barrier over all blocks of a cooperative launch: core/grid.c. */
+struct grid {
+    u64 word;   /* its address; 0 = the launch has none */
+    u64 came;   /* blocks, in the phase at hand */
+    u32 phases; /* how often all met */
+    u32 met;    /* the worker's tick when they last did: what blocks had done by then is ordered */
+    bool given_up;
+    struct sim_work phased,
+        slowest; /* of each phase that is over, what the block did that did most of it, summed; of this one */
+};
+
 struct launch {
     struct sim *sim;
     const struct sim_module *module;
@@ -270,6 +287,7 @@ struct launch {
     const u64 *chosen;              /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
     u32 nchosen;
     struct sim_trace *trace; /* of the blocks that it names; NULL = none */
+    struct grid grid;
     u32 nthreads, nwarps, shared_bytes;
     u32 warp_frame_bytes, thread_local_bytes;
     atomic_ulong next_block;

@@ -2,14 +2,15 @@
  *
  * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order, and so give the same
  * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
- * to what the device could hold, so that blocks which wait for each other make progress. Where the time is modelled, a turn
- * also ends when a warp draws from a counter for the second time, and all that the device can hold take part: else the first
- * block would draw all the work.
+ * to what the device could hold, so that blocks which wait for each other make progress; one that waits for the whole grid (core/grid.c)
+ * takes no turn until all have come. Where the time is modelled, a turn also ends before a warp draws from a counter for the second
+ * time, and all that the device can hold take part: else the first block would draw all the work.
  *
  * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With `later_first` several begin at once, their
  * turns are short, and the latest is always the first to get on: in each round of turns the other way round than blocks were begun in the
  * round before. */
 #include "grader/sim/core/cluster.h"
+#include "grader/sim/core/grid.h"
 #include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"
@@ -198,27 +199,37 @@ static u32 start_first(struct worker *k, u32 most) {
     return running;
 }
 
+/* A round in which a block had to wait: more of them begin. Where there are none left and none got on, all wait for the grid, and
+ * one that has ended, or will not come. Returns how many began. */
+static u32 after_waiting(struct worker *k, u32 most, u32 idle_rounds, bool share, bool got_on) {
+    u32 started = start_more(k, most, idle_rounds, share);
+    if (!started && !got_on) grid_give_up(k);
+    return started;
+}
+
 static void run_resident(struct worker *k, u32 most) {
     const struct launch *l = k->launch;
     u32 running = start_first(k, most), idle_rounds = 0;
     bool backward = l->later_first;
     while (running) {
         running = 0;
-        bool waits = false, finished = false, share = l->request->cooperative; /* all of its blocks run at once */
+        bool waits = false, finished = false, got_on = false, share = l->request->cooperative; /* all run at once */
         for (u32 n = k->nblocks, i = 0; i < n; i++) {
             struct block *b = &k->blocks[backward ? n - 1 - i : i];
             if (b->done) continue;
+            u64 before = b->executed;
             enum warp_state s = run_turn(k, b);
+            got_on |= s != WARP_WAITS || b->executed != before;
             if (l->trace) block_work_account(k, b);
             if (s == WARP_FAULTED) return note_fault(k, b->linear);
             share |= k->drew;
-            if (s == WARP_YIELDS) waits = true;
+            if (s == WARP_YIELDS || s == WARP_WAITS) waits = true;
             else if (finished = true, !launch_finish_block(k, b) || !next_block(k, b)) b->done = true;
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
         idle_rounds = finished ? 0 : idle_rounds + 1;
-        if (waits) running += start_more(k, most, idle_rounds, share);
+        if (waits) running += after_waiting(k, most, idle_rounds, share, got_on);
         backward = l->later_first && !backward;
     }
 }
@@ -291,6 +302,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
 }
 
 bool launch_open(struct launch *l) {
+    grid_open(l);
     l->workers = xcalloc(l->nworkers, sizeof *l->workers);
     for (u32 i = 0; i < l->nworkers; i++) {
         struct worker *k = &l->workers[i];

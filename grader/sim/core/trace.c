@@ -1,7 +1,7 @@
 /* trace.c — recording of sampled blocks; see trace.h. Runs only where a launch is sampled. */
 #include "grader/sim/core/trace.h"
 #include "common/grow.h"
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static void put_access(struct exec *x, const struct op *o, struct access a, cons
     u64 *to = take(x->trace, x->warp->index, n + 1);
     if (!to) return;
     *to = header;
-    memcpy(to + 1, entry, n * sizeof *entry);
+    if (n) memcpy(to + 1, entry, n * sizeof *entry);
 }
 
 /* What it costs where it goes: sectors in global memory, else passes. */
@@ -191,8 +191,13 @@ static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, co
     trace_look_at(x->trace, &a);
 }
 
+void trace_grid(struct exec *x, const struct op *o, u8 verb) {
+    put_access(x, o, (struct access){.space = TRACE_GRID, .verb = verb, .lanes = 1}, NULL, 0);
+}
+
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
+    if (space == SPACE_GLOBAL && grid_is_seen(x, d, ea, mask)) return trace_grid(x, o, MEM_LOAD);
     const struct mem_memo *m = &x->memos[stat];
     u64 entry[64];
     u32 n = 0, span = (u32)d->width * d->count, passes = 1;

@@ -9,7 +9,8 @@
  *   shared, local               none: the header says all
  *   mark                        in shared memory: the offset of the mbarrier that a copy comes to (a store), or whose phase a
  *                               wait saw end (a load); after the accesses of that op
- *   other blocks of the cluster none: passes are the 32-byte sectors */
+ *   other blocks of the cluster none: passes are the 32-byte sectors
+ *   barrier of the grid         none: where the block comes to it (an atomic), and where it first looks after all have (a load) */
 #pragma once
 #include "grader/sim/code/insn.h"
 #include "grader/sim/sim.h"
@@ -17,12 +18,13 @@
 #include <stdbool.h>
 
 #define TRACE_ACCESS (1ull << 63)
+enum { TRACE_GRID = 7 /* a space beside those of enum mem_space */ };
 
 static inline bool trace_is_access(u64 w) { return w >> 63; }
 static inline u32 trace_low(u64 w) { return (u32)w; } /* segment, or op of the access */
 static inline u32 trace_entries(u64 w) { return (u32)(w >> 32) & 0xff; }
 static inline u32 trace_lanes(u64 w) { return (u32)(w >> 40) & 0x3f; }
-static inline u32 trace_space(u64 w) { return (u32)(w >> 46) & 7; } /* enum mem_space, never generic */
+static inline u32 trace_space(u64 w) { return (u32)(w >> 46) & 7; } /* enum mem_space, never generic; TRACE_GRID */
 static inline u32 trace_verb(u64 w) { return (u32)(w >> 49) & 3; }  /* enum mem_verb */
 /* Passes over the 32 banks; constant: distinct addresses; local: sectors; atomics: most lanes on one address. */
 static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
@@ -92,5 +94,7 @@ void trace_look_free(struct trace_block *t);
 void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n, u32 passes);
 /* Of the op's mbarrier, by its offset: see above. */
 void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset);
+/* Of an arrival at the barrier of the grid (MEM_ATOM), or of the look that ends the wait. */
+void trace_grid(struct exec *x, const struct op *o, u8 verb);
 /* Of `bytes` consecutive bytes that a lane copies: an access for each 4 KB. */
 void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes);

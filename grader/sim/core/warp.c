@@ -2,6 +2,7 @@
 #include "grader/sim/core/core.h"
 #include "common/clock.h"
 #include "grader/sim/core/cluster.h"
+#include "grader/sim/core/grid.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
 
@@ -149,11 +150,13 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
 }
 
 /* Blocks that draw their work from a counter share it by their speed, which is alike: each draws once, and then, in a launch
- * whose time is modelled, lets the others draw. (A first draw can be the arrival at a barrier of the grid.) */
+ * whose time is modelled, lets the others draw before it draws again. What it does with what it drew is its own turn: who comes to
+ * a barrier made of a counter and waits there is seen to wait. */
 static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f) {
     const struct launch *l = x->worker->launch;
-    if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].draws || ++w->draws < 2) return false;
-    return x->worker->drew = true;
+    if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].draws) return false;
+    w->drew = !w->drew;
+    return x->worker->drew |= !w->drew, !w->drew;
 }
 
 /* A warp whose registers are what they were at an earlier turn of the same loop goes round until someone else writes memory: it
@@ -188,9 +191,13 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     u64 until = w->executed + quantum;
     struct look look = {.at = w->executed + 512, .step = 512};
     x->warp = w;
+    if (w->at_grid && grid_still_holds(x)) return WARP_WAITS;
     x->base[BASE_WARP] = w->specials;
     for (struct fragment *f = fragment_pick(x->worker, w); f;) {
         take_place(x, f);
+        if (__builtin_expect(ops[f->pc].flags & OPF_POLL, false) && grid_holds(x, f->mask, ops + f->pc))
+            return WARP_WAITS;
+        if (draws_again(x, w, f)) return WARP_YIELDS;
         if (__builtin_expect(x->trace != NULL, false))
             trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
         const struct op *o = ops + f->pc;
@@ -199,13 +206,13 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         if (__builtin_expect(!x->running, false)) o = taint_segment(x, f->mask);
         count_segment(x, w, f, f->pc);
         bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;
-        bool over = again && over_budget(x, o), drew = draws_again(x, w, f);
+        bool over = again && over_budget(x, o);
         control(x, w, f, o, (u32)(o - ops));
         if (x->faulted || over) return WARP_FAULTED;
         bool alone = w->nfrag == 1 && w->frag[0].state == FRAG_READY;
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
         if (!f && rendezvous_resolve(x, w)) f = fragment_pick(x->worker, w);
-        if (o->kind == OP_YIELD || drew) return WARP_YIELDS;
+        if (o->kind == OP_YIELD) return WARP_YIELDS;
         if (again && (w->executed >= until || goes_round(x, w, &look, (u32)(o - ops)))) return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;

@@ -1,6 +1,6 @@
 /* work.c — what each block of a traced launch did, so that the time model can tell whether those it looked at speak for the
  * others. Workers count by instruction, not by block: what was added since the last look is the work of the block that ran. */
-#include "grader/sim/core/core.h"
+#include "grader/sim/core/grid.h"
 
 static struct sim_work counted(const struct worker *k) {
     const struct sim_module *m = k->launch->module;
@@ -28,6 +28,7 @@ static void most(uint64_t *a, uint64_t b) { *a = b > *a ? b : *a; }
 void block_work_finish(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     block_work_account(k, b);
+    if (l->grid.word) grid_note_work(l, b);
     pthread_mutex_lock(&l->work_lock);
     l->work.executed += b->work.executed, most(&l->heaviest.executed, b->work.executed);
     l->work.sectors += b->work.sectors, most(&l->heaviest.sectors, b->work.sectors);

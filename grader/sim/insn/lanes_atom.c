@@ -2,6 +2,7 @@
  * returns run in order on one worker (see code.communicates), so that results never depend on threads; only plain
  * integer reductions meet concurrently, and those are done with the host's atomics. */
 #include "grader/sim/insn/lanes.h"
+#include "grader/sim/core/grid.h"
 #include "grader/sim/insn/lanes_half.h"
 #include "grader/sim/race/race.h"
 
@@ -215,7 +216,8 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
     }
     if (mask & ~shared) {
         bool checked = ISAFN(lane_count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
-        TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
+        bool meets = x->worker->launch->grid.word && grid_arrive(x, o, d, ea, mask & ~shared);
+        if (!meets) TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }
     if (shared) {

@@ -89,4 +89,5 @@ const struct race_hooks race_hooks = {.block_interval = race_next_interval,
                                       .released = race_released,
                                       .early = race_async_early,
                                       .block_start = start_block,
+                                      .next_tick = race_next_tick,
                                       .block_end = end_block};

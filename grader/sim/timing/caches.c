@@ -4,6 +4,7 @@
 #include "grader/sim/timing/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { WAYS = 64, LINE = 128 };
 
@@ -16,6 +17,8 @@ void time_cache_open(struct cache *c, double bytes) {
 }
 
 void time_cache_close(struct cache *c) { free(c->lines); }
+
+void time_cache_forget(struct cache *c) { memset(c->lines, 0, (size_t)c->sets * c->ways * sizeof *c->lines); }
 
 static struct cache_line *set_of(const struct cache *c, u64 line) {
     u64 h = line * 0x9e3779b97f4a7c15ull;

@@ -241,7 +241,7 @@ static double of_all_blocks(const struct replay_input *in, const struct sim_resu
         alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
         time_replay(&alone, &r);
         free(r.waits);
-        cycles = larger(cycles, r.cycles * times);
+        cycles = larger(cycles, (r.cycles - r.grid) * times + r.grid);
     }
     cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors, out->work.sectors,
                                      out->heaviest.sectors, 0.25));

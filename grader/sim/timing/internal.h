@@ -11,6 +11,7 @@
  *   replay_memory.c   L1, L2, DRAM
  *   replay_atomics.c  atomics
  *   replay_copies.c   asynchronous copies
+ *   replay_grid.c     the barrier of a cooperative launch's blocks
  *   replay_machine.c  rates, caches, results
  *   parts.c, look.c   what people look at: time by resource, by source line; accesses */
 #pragma once
@@ -180,6 +181,7 @@ struct cache {
 };
 void time_cache_open(struct cache *c, double bytes);
 void time_cache_close(struct cache *c);
+void time_cache_forget(struct cache *c);
 struct cache_line *time_cache_find(struct cache *c, u64 line);   /* NULL: not there */
 struct cache_line *time_cache_insert(struct cache *c, u64 line); /* in the place of another, chosen at random */
 
@@ -239,6 +241,7 @@ struct replay_result {
     double stalls[STALL_COUNT];      /* parts of the warps' waiting */
     double (*waits)[SIM_WAIT_COUNT]; /* by op of the module: cycles that warps spent there; owned: free it */
     double l1_hits, l2_hits;         /* rates by sector */
+    double grid;                     /* cycles that barriers of the grid took */
     u32 simulated;
     bool truncated;
 };

@@ -1,5 +1,5 @@
 /* machine.h — the SM that a replay runs, shared by replay.c (issue), replay_memory.c (L1, L2, DRAM),
- * replay_atomics.c, replay_copies.c and replay_machine.c (its rates, caches, tables; its results). */
+ * replay_atomics.c, replay_copies.c, replay_grid.c and replay_machine.c (its rates, caches, tables; its results). */
 #pragma once
 #include "grader/sim/timing/internal.h"
 
@@ -49,15 +49,26 @@ struct rwarp {
     double copies, group[COPY_GROUPS]; /* when its cp.async are done so far; the groups of them */
     u32 groups;
     u8 copies_why;
-    bool ticket; /* its unit is reserved: only the issue slot is missing */
+    bool ticket;  /* its unit is reserved: only the issue slot is missing */
+    bool at_grid; /* it waits until all blocks have come to the barrier of the grid */
+    double held;  /* until then it goes no further, since it saw them come */
 };
 
 struct rblock {
     u32 warps, running, parked, copy;    /* copy: how often its trace has been used before */
     double last, came;                   /* came: when its last warp came to the barrier of the cluster */
     bool relaxed;                        /* and whether that released nothing */
+    u32 met;                             /* how often it came to the barrier of the grid */
     struct arrival arrival[COPY_PLACES]; /* by place; a later one takes the place of another */
     struct touched touched;
+};
+
+/* The barrier of the grid, as the SM's resident blocks see it. */
+struct grid_meeting {
+    u32 phases;      /* how often all met */
+    double came, go; /* when the last block came in the phase at hand; when the last phase let them go */
+    double cycles;   /* of all barriers */
+    bool changed;    /* a block came, or ended */
 };
 
 struct machine {
@@ -80,7 +91,8 @@ struct machine {
     double local_dram; /* part of local memory's sectors that L2 cannot hold */
     double dispatch;   /* when the next block can start */
     double barrier;    /* when the unit that counts arrivals is free */
-    double *debt;      /* DRAM sectors owed, by buffer and verb */
+    struct grid_meeting grid;
+    double *debt; /* DRAM sectors owed, by buffer and verb */
     struct target *targets;
     u32 target_slots, spread; /* traced blocks that are spread over the grid */
     double hits, sectors, l2_hits, l2_sectors;
@@ -122,6 +134,12 @@ void time_atomic_busy(struct machine *m);
 void time_copies_begin(struct rwarp *w, double ready, u8 why);
 void time_copies_group(struct machine *m, struct rwarp *w, const struct op *o);
 double time_copies_mark(struct machine *m, struct rwarp *w, const u64 *mark, double t, bool bulk, u8 *why);
+
+/* replay_grid.c: the barrier of the grid. A mark of the trace at `t`: a block comes, or looks whether all have; returns when what it
+ * reads is there. Whether all have come since, so that who waits can go on; the same by force. */
+double time_grid_mark(struct machine *m, struct rwarp *w, u64 mark, double t, u8 *why);
+bool time_grid_meets(struct machine *m);
+void time_grid_force(struct machine *m);
 
 /* replay_machine.c */
 void time_machine_open(struct machine *m, const struct replay_input *in);

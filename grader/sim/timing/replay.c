@@ -152,7 +152,8 @@ static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, con
     u32 op = trace_low(words[at - 1]);
     double ready = t;
     while (at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
-        if (trace_is_mark(words[at - 1])) ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, why);
+        if (trace_space(words[at - 1]) == TRACE_GRID) ready = time_grid_mark(m, w, words[at - 1], t, why);
+        else if (trace_is_mark(words[at - 1])) ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, why);
         else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, why));
         at += 1 + trace_entries(words[at - 1]);
         if (w->chunk.list) break; /* each has an event of its own */
@@ -297,7 +298,7 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
         w->at = 0, w->region = NULL, w->step = 0, w->chunk.n = 0, w->parked = w->ticket = false;
-        w->copies = 0, w->groups = 0;
+        w->copies = 0, w->groups = 0, w->at_grid = false, w->held = 0;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : start_cycles);
@@ -318,6 +319,7 @@ static void end_warp(struct machine *m, struct rwarp *w, u32 limit) {
     b->last = max2(b->last, w->issued);
     if (b->running) return;
     m->done[m->ndone++] = b->last;
+    m->grid.changed = true;
     if (m->started < limit) start_block(m, w->slot, b->last, limit);
 }
 
@@ -360,6 +362,27 @@ static void check_barrier(struct machine *m, u32 slot, u32 limit) {
         bool waiting = w->running && w->time < 0;
         if (!waiting) continue;
         w->time = 0;
+        if (advance(m, w)) push(m, n);
+        else end_warp(m, w, limit);
+    }
+}
+
+/* ---- the barrier of the grid ---- */
+
+static void hold(struct machine *m, struct rwarp *w, double until) {
+    if (until <= w->issued) return;
+    m->stalls[STALL_BARRIER] += until - w->issued;
+    wait_at(m, step_at(w, w->step - 1)->op, SIM_WAIT_BARRIER, until - w->issued);
+    w->issued = until;
+}
+
+/* Those that waited for the other blocks of the SM. */
+static void let_go(struct machine *m, u32 limit) {
+    for (u32 n = 0; n < m->in->resident * m->nwarps; n++) {
+        struct rwarp *w = &m->warps[n];
+        if (!w->at_grid || m->blocks[w->slot].met > m->grid.phases) continue;
+        w->at_grid = false;
+        hold(m, w, m->grid.go);
         if (advance(m, w)) push(m, n);
         else end_warp(m, w, limit);
     }
@@ -411,12 +434,16 @@ static void issue(struct machine *m, u32 limit) {
     w->issued = spill(m, w, t + (s->stall ? s->stall : s->count));
     spent(m, w, s, t);
     w->step++;
+    hold(m, w, w->held);
     u32 slot = w->slot;
     if (s->kind == STEP_BARRIER && !off(m, TERM_BIT(BARRIERS))) {
         pop(m);
         m->barrier = max2(m->barrier, w->issued) + arrival_cycles;
         w->parked = true, w->time = -1;
         m->blocks[slot].parked++;
+    } else if (w->at_grid) {
+        pop(m);
+        return;
     } else if (advance(m, w)) {
         heap_down(m);
         return;
@@ -428,8 +455,12 @@ static void issue(struct machine *m, u32 limit) {
     check_barrier(m, slot, limit);
 }
 
-/* Warps that wait at different named barriers wait here for each other for ever: the model has one barrier. */
+/* Of streams of which parts were left out, blocks come to the grid's barrier more or less often; warps that wait at different named
+ * barriers wait here for each other for ever, since the model has one barrier. */
 static bool unlock(struct machine *m, u32 limit) {
+    bool at_grid = false;
+    for (u32 n = 0; n < m->in->resident * m->nwarps; n++) at_grid |= m->warps[n].at_grid;
+    if (at_grid) return time_grid_force(m), let_go(m, limit), true;
     for (u32 slot = 0; slot < m->in->resident; slot++)
         if (m->blocks[slot].parked) {
             m->blocks[slot].parked = m->blocks[slot].running;
@@ -460,7 +491,7 @@ void time_replay(const struct replay_input *in, struct replay_result *out) {
     time_machine_open(&m, in);
     for (u32 i = 0; i < in->resident && i < limit; i++) start_block(&m, i, 0, limit);
     while (m.nheap || unlock(&m, limit))
-        if (m.nheap) issue(&m, limit);
+        for (m.nheap ? issue(&m, limit) : (void)0; time_grid_meets(&m);) let_go(&m, limit);
     time_machine_results(&m, out);
     time_machine_close(&m);
 }

@@ -108,6 +108,6 @@ void time_machine_results(struct machine *m, struct replay_result *out) {
     out->l2_hits = m->l2_sectors > 0 ? m->l2_hits / m->l2_sectors : 0;
     out->simulated = m->ndone;
     for (u32 i = 0; i < m->in->norder; i++) out->truncated |= m->in->trace->blocks[m->in->order[i]].truncated;
-    out->cycles = extrapolate(m);
+    out->cycles = extrapolate(m), out->grid = m->grid.cycles;
     out->waits = m->waits, m->waits = NULL;
 }

@@ -2,6 +2,8 @@
 #include "grader/sim/timing/schedule.h"
 #include "common/grow.h"
 
+#include <math.h>
+
 static void push(struct chunk *c, const struct step *step, u32 event) {
     GROW(c->list, c->n + 1, c->capacity, 64);
     c->list[c->n++] = (struct played){step, event};
@@ -26,6 +28,7 @@ static void take_access(struct schedule *s, struct chunk *c, u32 segment, const 
     s->accesses += global ? entries : 0;
     if (!h->n) {
         s->lost += global && trace_verb(word) != MEM_LOAD ? entries : 0;
+        if (trace_space(word) == TRACE_GRID) s->lost = INFINITY; /* a barrier would be free */
         return;
     }
     u32 copies = s->copies_of[segment], round = s->count[segment] - 1, copy = (u32)((u64)round * h->n / copies);

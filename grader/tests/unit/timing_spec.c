@@ -63,6 +63,7 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
                            .grid = {s->blocks, 1, 1},
                            .block = {s->threads, 1, 1},
                            .dynamic_shared = s->dynamic_shared,
+                           .cooperative = s->cooperative,
                            .params = &params,
                            .param_bytes = 12};
     if (s->cluster) l.cluster[0] = s->cluster, l.cluster[1] = l.cluster[2] = 1;

@@ -18,6 +18,7 @@ struct spec {
     uint64_t bytes;                                                    /* of the buffer */
     uint64_t key;     /* of sim_set_sample: which blocks are looked at */
     bool warm, whole; /* whole: every block runs, not the sample alone */
+    bool cooperative;
     double warm_bytes;
     struct buf listing; /* of machine code, by spec_code; empty = none */
 };

@@ -1,0 +1,117 @@
+/* spikes_test.c — cells in a ring that fire, by a threshold that follows from how many fired before; graded on launches, and on what is moved
+ * from step to step. */
+#include "common/exercise_limits.h"
+
+#include <stdlib.h>
+
+enum { N, STEPS };                   /* dimensions */
+enum { PLAIN, QUIET, LOUD, STRONG }; /* variants */
+enum { MOST = 1 << 20, START = 160, LEAST = 64, WEIGHT = 20 };
+
+static void fill_v(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        ((int *)data)[i] = (int)ex_range(r, c->variant == LOUD ? START : 0, c->variant == LOUD ? 400 : START);
+}
+
+static void fill_drive(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
+    long low = c->variant == STRONG ? 20 : 0, high = c->variant == QUIET ? 0 : c->variant == STRONG ? 60 : 15;
+    for (size_t i = 0; i < count; i++) ((int *)data)[i] = (int)ex_range(r, low, high);
+}
+
+static size_t cells(const struct ex_case *c) { return (size_t)c->dim[N]; }
+
+static long fire(const int *v, unsigned char *fires, long n, long at) {
+    long count = 0;
+    for (long i = 0; i < n; i++) count += fires[i] = v[i] >= at;
+    return count;
+}
+
+/* The task's rule, step by step. */
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+    long n = c->dim[N], at = START;
+    int *v = calloc((size_t)n + 1, sizeof *v);
+    unsigned char *fires = calloc((size_t)n + 1, 1);
+    for (long i = 0; i < n; i++) v[i] = ((const int *)host[1])[i];
+    for (long k = 0; k < c->dim[STEPS] && n; k++) {
+        long count = fire(v, fires, n, at), next = at + 256 * count / n - 16;
+        for (long i = 0; i < n; i++)
+            v[i] += ((const int *)host[2])[i] + WEIGHT * (fires[(i + n - 1) % n] + fires[(i + 1) % n]) -
+                    (fires[i] ? (int)at : 0);
+        at = next > LEAST ? next : LEAST;
+    }
+    for (long i = 0; i < n; i++) ((int64_t *)want[0])[i] = v[i];
+    free(v), free(fires);
+}
+
+/* v and drive in, out. */
+static double bytes(const struct ex_case *c) { return 12.0 * (double)cells(c); }
+static double flops(const struct ex_case *c) { return 6.0 * (double)cells(c) * (double)c->dim[STEPS]; }
+
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = cells},
+    {.name = "v", .role = EX_IN, .type = EX_I32, .count = cells, .fill = fill_v},
+    {.name = "drive", .role = EX_IN, .type = EX_I32, .count = cells, .fill = fill_drive},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = N},
+    {.name = "steps", .role = EX_SCALAR, .type = EX_I32, .dim = STEPS},
+};
+
+static const struct ex_case cases[] = {
+    {{0, 5}, .label = "no cells"},
+    {{100, 0}, .label = "no steps"},
+    {{1, 30}, .label = "one cell, its own neighbour"},
+    {{2, 30}, .label = "two cells, each other's neighbours on both sides"},
+    {{31, 20}, .label = "one less than a warp"},
+    {{33, 1}, .label = "one step; one more than a warp"},
+    {{1009, 40}, .label = "a prime"},
+    {{8192, 12}, .label = "a power of two"},
+    {{65537, 12}, .label = "one more than a power of two"},
+    {{3000, 60}, QUIET, "nothing drives: the threshold falls to its least"},
+    {{5000, 7}, LOUD, "all fire at first"},
+    {{20000, 25}, STRONG, "a strong drive: the threshold rises"},
+    {{MOST, 3}, .label = "as many cells as there may be"},
+    {{MOST - 77, 4}, .label = "and a few less"},
+};
+
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
+END_TEST
+
+START_TEST(steps_are_one_launch) {
+    ex_at_most("launches", 2, "blocks that all run at one time can wait for each other, and need not end for it");
+}
+END_TEST
+
+static double cells_of_all_steps(void) {
+    const struct ex_case *c = &ex_current()->technique_case;
+    return (double)cells(c) * (double)c->dim[STEPS] / 8;
+}
+
+/* From launch to launch: four reads of a cell's sector and a write. */
+START_TEST(cells_stay_on_the_chip) {
+    ex_at_most_per("sectors_read", cells_of_all_steps(), "sector of cells and step", 0.5,
+                   "what a block alone writes it can keep; others need its first cell, its last one, and a number");
+    ex_at_most_per("sectors_written", cells_of_all_steps(), "sector of cells and step", 0.25,
+                   "a step's cells are nobody's result but the last one's");
+    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+}
+END_TEST
+
+START_TEST(many_sms_work) { ex_many_blocks(32); }
+END_TEST
+
+static void tests(TCase *correctness, TCase *goals, TCase *guards) {
+    tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
+    tcase_add_test(goals, steps_are_one_launch);
+    tcase_add_test(goals, cells_stay_on_the_chip);
+    tcase_add_test(guards, many_sms_work);
+}
+
+/* Timed: 8 MB in, which one SM's memory has room for a 128th of. */
+EXERCISE(spikes, .chapter = "15-clusters", .title = "Steps that need all of the step before", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, MOST}, {1, 60}},
+                  .most = 600000,
+                  .variants = {"", "nothing drives", "all fire at first", "a strong drive"}},
+         .technique_case = {{1 << 18, 30}}, .timed = {{MOST, 60}}, .reference = reference, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-launches");
