@@ -142,8 +142,8 @@ START_TEST(a_sweep_is_run_and_taken_up_again) {
                      0);
     ck_assert_int_eq(shell("echo '// %s: no state is known of this text' >>%s/transpose.cu", folder, folder), 0);
     for (unsigned i = 0; i < 2; i++)
-        ck_assert_int_eq(shell("build/grader tune transpose --file %s/transpose.cu --output %s/page.html >%s/out%u",
-                               folder, folder, folder, i),
+        ck_assert_int_eq(shell("%s/grader tune transpose --file %s/transpose.cu --output %s/page.html >%s/out%u",
+                               build_folder(), folder, folder, folder, i),
                          0);
     ck_assert_int_eq(shell("grep -q 'ROWS_AT_ONCE=8 .*right.*modelled' %s/out0", folder), 0);
     ck_assert_int_eq(shell("grep -q 'ROWS_AT_ONCE=64 .*RTE.*the launch failed' %s/out0", folder), 0);

@@ -20,10 +20,10 @@ static void open_fn(void) {
 
 static void close_fn(void) { shell("rm -rf %s", folder); }
 
-/* A shell's status for a command in the test's folder, with a state and a cache of its own; $G is the grader of this build. */
+/* A shell's status for a command in the test's folder, with a state and a cache of its own; $G is the grader of this build, $T the tree. */
 static int run(const char *command) {
-    return shell("cd %s && export G=%s/grader XDG_STATE_HOME=%s/state XDG_CACHE_HOME=%s/cache && %s", folder,
-                 build_folder(), folder, folder, command);
+    return shell("export T=$PWD && cd %s && export G=%s/grader XDG_STATE_HOME=%s/state XDG_CACHE_HOME=%s/cache && %s",
+                 folder, build_folder(), folder, folder, command);
 }
 
 START_TEST(a_mark_has_sixteen_digits) {
@@ -87,10 +87,9 @@ END_TEST
 
 /* bin/, share/warpbook with the file that says so: nothing else makes an installation. */
 static void install(void) {
-    ck_assert_int_eq(
-        run("mkdir -p p/bin p/share/warpbook && cp $G p/bin && "
-            "cp -r $(dirname $G)/../chapters p/share/warpbook && echo warpbook 1 >p/share/warpbook/installed"),
-        0);
+    ck_assert_int_eq(run("mkdir -p p/bin p/share/warpbook && cp $G p/bin && "
+                         "cp -r $T/chapters p/share/warpbook && echo warpbook 1 >p/share/warpbook/installed"),
+                     0);
 }
 
 START_TEST(installed_it_works_in_a_folder_of_ones_own_alone) {
@@ -118,14 +117,14 @@ END_TEST
 /* What a container or a package names must be what setup would look for: grader/packages.txt is the list. */
 START_TEST(packages_are_named_in_one_list) {
     ck_assert_int_eq(
-        run("cd $(dirname $G)/../grader && grep -h 'apt-get install' template/Dockerfile template/warpbook.def "
+        run("cd $T/grader && grep -h 'apt-get install' template/Dockerfile template/warpbook.def "
             "template/container.sh | sed 's/.*apt-get install//' | tr ' ' '\\n' | grep -E '^[a-z][a-z0-9.+-]*$' "
             ">$OLDPWD/named; sed -n 's/^host_compiler=//p' deb.sh >>$OLDPWD/named && test $(wc -l <$OLDPWD/named) -ge "
             "2 && "
             "while read -r p; do grep -qw -- \"$p\" packages.txt || exit 9; done <$OLDPWD/named"),
         0);
     ck_assert_int_eq(
-        run("cd $(dirname $G)/../grader/template && i=$(sed -n 's/^From: //p' warpbook.def) && test -n \"$i\" && "
+        run("cd $T/grader/template && i=$(sed -n 's/^From: //p' warpbook.def) && test -n \"$i\" && "
             "test $(grep -c \"^FROM $i\" Dockerfile) = $(grep -c '^FROM' Dockerfile) && "
             "for s in build install; do grep -q \"container.sh $s\" Dockerfile && grep -q \"container.sh $s\" "
             "warpbook.def || exit 9; done"),
