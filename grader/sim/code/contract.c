@@ -53,7 +53,27 @@ static bool arithmetic(const struct ptx_insn *in, struct arithmetic *a) {
     bool known = false;
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++) known |= !strcmp(a->type, types[i]);
     return known && !decode_opcode_part(in->opcode, last + 1, part, sizeof part) && in->noperands == 3 &&
-           in->operands[0].kind == PTX_OP_REG;
+           in->operands[0].kind == PTX_OP_REG && in->operands[0].reg >= 0;
+}
+
+static int row_of_fma(const struct arithmetic *a, char name[64], unsigned *dropped) {
+    snprintf(name, 64, "fma.rn%s%s.%s", a->ftz ? ".ftz" : "", a->sat ? ".sat" : "", a->type);
+    return decode_row_of(name, dropped);
+}
+
+static int row_of_neg(const struct arithmetic *a) {
+    char name[64];
+    unsigned dropped;
+    snprintf(name, sizeof name, "neg.%s", a->type);
+    return decode_row_of(name, &dropped);
+}
+
+/* Not every type has every modifier, and what the text says may be no instruction at all. */
+static bool exists(const struct ptx_insn *product, const struct ptx_insn *sum, const struct arithmetic *a) {
+    char name[64];
+    unsigned dropped;
+    return decode_row_of(product->opcode, &dropped) >= 0 && decode_row_of(sum->opcode, &dropped) >= 0 &&
+           row_of_fma(a, name, &dropped) >= 0 && row_of_neg(a) >= 0;
 }
 
 static bool is_product(const struct ptx_insn *in) {
@@ -64,7 +84,7 @@ static bool is_product(const struct ptx_insn *in) {
 static bool fits(const struct ptx_insn *sum, const struct ptx_insn *product) {
     struct arithmetic s, p;
     return arithmetic(sum, &s) && arithmetic(product, &p) && strcmp(s.family, "mul") && s.ftz == p.ftz &&
-           !strcmp(s.type, p.type);
+           !strcmp(s.type, p.type) && exists(product, sum, &s);
 }
 
 static bool ends_block(const char *opcode) {
@@ -175,22 +195,19 @@ void decode_find_contractions(struct decoder *d) {
 /* ---- what becomes of them ---- */
 
 /* The operand with its sign turned round; not an instruction of its own in machine code. */
-static bool negated(struct decoder *d, const struct ptx_operand *p, const char *type, ref *out) {
-    char name[32];
-    unsigned dropped;
-    snprintf(name, sizeof name, "neg.%s", type);
-    const struct insn_row *r = &insn_rows[decode_row_of(name, &dropped)];
+static bool negated(struct decoder *d, const struct ptx_operand *p, const struct arithmetic *a, ref *out) {
+    const struct insn_row *r = &insn_rows[row_of_neg(a)];
     ref from;
     if (!decode_source(d, p, (enum ptx_type)r->src[0], &from)) return false;
-    struct op *o = decode_emit_named(d, name);
+    struct op *o = decode_emit_named(d, r->name);
     o->src[0] = from, o->weight = 0;
     *out = o->dst = decode_slot_new(d, ptx_type_bytes((enum ptx_type)r->dst));
     return true;
 }
 
-static bool operand(struct decoder *d, const struct ptx_operand *p, bool minus, const char *type, enum ptx_type t,
-                    ref *out) {
-    return minus ? negated(d, p, type, out) : decode_source(d, p, t, out);
+static bool operand(struct decoder *d, const struct ptx_operand *p, bool minus, const struct arithmetic *a,
+                    enum ptx_type t, ref *out) {
+    return minus ? negated(d, p, a, out) : decode_source(d, p, t, out);
 }
 
 /* a * b + c, a * b - c or c - a * b: operand k of the sum is the product. */
@@ -201,13 +218,12 @@ static bool fused(struct decoder *d, const struct ptx_insn *product, unsigned k)
     unsigned dropped;
     arithmetic(sum, &a);
     bool minus = !strcmp(a.family, "sub");
-    snprintf(name, sizeof name, "fma.rn%s%s.%s", a.ftz ? ".ftz" : "", a.sat ? ".sat" : "", a.type);
-    int row = decode_row_of(name, &dropped);
+    int row = row_of_fma(&a, name, &dropped);
     enum ptx_type t = (enum ptx_type)insn_rows[row].src[0];
     ref src[3];
-    if (!operand(d, &product->operands[1], minus && k == 2, a.type, t, &src[0]) ||
+    if (!operand(d, &product->operands[1], minus && k == 2, &a, t, &src[0]) ||
         !decode_source(d, &product->operands[2], t, &src[1]) ||
-        !operand(d, &sum->operands[3 - k], minus && k == 1, a.type, t, &src[2]))
+        !operand(d, &sum->operands[3 - k], minus && k == 1, &a, t, &src[2]))
         return false;
     return decode_emit_float(d, row, name, dropped, src, &sum->operands[0]);
 }

@@ -3,6 +3,7 @@
  *
  * All values are such that a product that is rounded, 1 + 2e of (1 + e)², differs from the exact one by e²: what a result is tells which
  * product was not rounded. In a case, %a and %b are 1 + e, %c is 1 + 2e, %d is -%a, %e is -%c. Results are in units of e². */
+#include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
@@ -145,10 +146,34 @@ START_TEST(test_types) {
 }
 END_TEST
 
+/* What is no instruction is refused as before, and not taken in. */
+START_TEST(test_what_does_not_exist) {
+    static const char *const bodies[] = {"mul.ftz.f64 %m,%a,%a;\nsub.ftz.f64 %r,%m,%a;",
+                                         "mul.f64 %m,%a,%a;\nsub.sat.f64 %r,%m,%a;",
+                                         "mul.ftz.bf16 %h,%h,%h;\nsub.ftz.bf16 %g,%h,%h;"};
+    for (unsigned i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct arena a = {0};
+        struct err e = {0};
+        char *ptx =
+            rig_printf(&a,
+                       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .f64 %%a,%%m,%%r;\n"
+                       ".reg .b16 %%h,%%g;\n%s\nret;\n}\n",
+                       bodies[i]);
+        struct sim_options so = {.device = device_find("h200")};
+        struct sim *sim = sim_open(&so, &e);
+        ck_assert_msg(!sim_load(sim, ptx, strlen(ptx), &e), "%s", bodies[i]);
+        ck_assert_msg(strstr(e.text, "not implemented"), "%s", e.text);
+        sim_close(sim);
+        arena_free(&a);
+    }
+}
+END_TEST
+
 UNIT_SUITE(contract) {
     Suite *suite = suite_create("contract");
     TCase *c = tcase_create("contract");
     tcase_add_loop_test(c, test_as_ptxas_does, 0, sizeof cases / sizeof *cases);
+    tcase_add_test(c, test_what_does_not_exist);
     tcase_add_loop_test(c, test_types, 0, sizeof types / sizeof *types);
     suite_add_tcase(suite, c);
     return suite;
