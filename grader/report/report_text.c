@@ -187,8 +187,7 @@ static void first_row(const char *message, struct buf *out) {
     }
 }
 
-/* What matters most, in a line. */
-static void first_fault(const struct result *r, struct buf *out) {
+void report_fault(const struct result *r, struct buf *out) {
     const struct case_result *c = first_failure(r);
     const struct technique_result *t = c ? NULL : first_miss(r);
     if (c) {
@@ -204,7 +203,7 @@ static void first_fault(const struct result *r, struct buf *out) {
 /* In the form that editors jump by, at the beginning of a line: what to look at first. */
 static void first_cause(const struct result *r, const struct report_style *s, struct buf *out) {
     struct buf text = {0};
-    first_fault(r, &text);
+    report_fault(r, &text);
     if (text.size && r->verdict != V_AC) report_wrapped(buf_str(&text), 0, s, out);
     buf_free(&text);
 }
@@ -506,7 +505,7 @@ void report_table(const struct result *const *results, unsigned n, const struct 
         struct buf fault = {0}, fast = {0};
         char score[32] = "-"; /* no score is no zero */
         if (verdict_scored(r->verdict)) snprintf(score, sizeof score, "%.1f", r->score);
-        first_fault(r, &fault);
+        report_fault(r, &fault);
         if (r->speed.valid) buf_printf(&fast, "%.2f of the answer's", r->speed.vs_solution);
         passed += r->verdict == V_AC;
         buf_printf(out, "%-*s  %s%-8s%s %6s  %-22s  %.100s\n", (int)width, r->id,

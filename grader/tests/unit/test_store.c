@@ -250,6 +250,7 @@ UNIT_SUITE(store) {
     tcase_add_test(t, what_is_neither_graded_nor_missing_has_no_score_in_any_format);
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
     tcase_add_test(t, shards_merge_to_the_whole);
+    tcase_add_test(t, a_reason_says_what_is_wrong);
     tcase_add_test(t, output_that_cannot_be_written_is_known_first);
     tcase_add_test(t, each_student_has_a_page);
     tcase_set_timeout(t, 180);
