@@ -190,7 +190,8 @@ static void first_row(const char *message, struct buf *out) {
 void report_fault(const struct result *r, struct buf *out) {
     const struct case_result *c = first_failure(r);
     const struct technique_result *t = c ? NULL : first_miss(r);
-    if (c) {
+    if (c && c->secret) buf_printf(out, "%s: %s", c->name, c->message);
+    else if (c) {
         place_first(c->message, r->file, out), first_row(c->message, out);
         if (!text_starts(buf_str(out), r->file)) buf_printf(out, " (%s)", c->name);
     } else if (t) {
