@@ -33,6 +33,8 @@ static void read_one(int folder, const struct plan_entry *en, struct intake *in)
         fd = openat(folder, en->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0) intake_leave(in, en->name, true, "a folder that cannot be read");
         else intake_folder(fd, wanted, NULL, in);
+        if (pick_is_class(in))
+            intake_free(in), intake_leave(in, en->name, true, "a whole class: name this folder, not the one above");
     } else {
         size_t limit = en->kind == PLAN_ARCHIVE ? INTAKE_ARCHIVE_BYTES : SOURCE_LIMIT;
         fd = intake_open_beneath(folder, en->name, limit);

@@ -237,6 +237,9 @@ START_TEST(a_whole_class_in_an_archive_is_no_student) {
         if (i < 3) has(&rows, "\"all\",\"all.tar\",\"all.tar\",\"\",\"unclear\",\"a whole class: unpack it");
         else has(&rows, "\"all\",\"all.tar\",\"");
         has(&rows, "\"other\",\"other\",\"transpose.cu\"," TAKEN);
+        ck_assert_int_eq(shell("rm %s/c/all.tar && mv %s/t %s/c/all", folder, folder, folder), 0);
+        rows.size = 0, intake("", i < 3, &rows);
+        has(&rows, i < 3 ? "\"all\",\"all\",\"all\",\"\",\"unclear\",\"a whole class: name" : "\"all\",\"all\",\"");
         rows.size = 0;
     }
     buf_free(&rows);
