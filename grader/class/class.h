@@ -38,5 +38,6 @@ bool class_unpack(const void *bytes, size_t size, const struct exercise *ex, con
 /* The seed that the gradebook is graded with: kept by the first run, and "" before that. */
 bool class_seed(struct store *s, char seed[65], struct err *e);
 bool class_keep_seed(struct store *s, const char *seed, struct err *e);
-/* All of another store into this one; `twice`: results that both have, which must be equal. */
-bool class_merge(struct store *s, const char *from, long long *twice, struct err *e);
+/* All of another store into this one; `twice`: results that both have, which must be equal; `added`: those that only it has. Both were
+ * graded with one seed. */
+bool class_merge(struct store *s, const char *from, long long *twice, long long *added, struct err *e);

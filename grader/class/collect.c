@@ -33,6 +33,8 @@ static void read_one(int folder, const struct plan_entry *en, struct intake *in)
         fd = openat(folder, en->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0) intake_leave(in, en->name, true, "a folder that cannot be read");
         else intake_folder(fd, wanted, NULL, in);
+        if (pick_is_class(in))
+            intake_free(in), intake_leave(in, en->name, true, "a whole class: name this folder, not the one above");
     } else {
         size_t limit = en->kind == PLAN_ARCHIVE ? INTAKE_ARCHIVE_BYTES : SOURCE_LIMIT;
         fd = intake_open_beneath(folder, en->name, limit);
@@ -42,6 +44,8 @@ static void read_one(int folder, const struct plan_entry *en, struct intake *in)
                                                   : "it cannot be read, or is larger than 1 MiB");
         else if (en->kind == PLAN_ARCHIVE && !intake_archive(fd, wanted, NULL, in, &e))
             intake_leave(in, en->name, true, e.text);
+        else if (en->kind == PLAN_ARCHIVE && pick_is_class(in))
+            intake_free(in), intake_leave(in, en->name, true, "a whole class: unpack it into a folder, and name that");
         else if (en->kind == PLAN_SOURCE && intake_read(fd, SOURCE_LIMIT, &data))
             intake_add(in, en->file, buf_str(&data), data.size);
     }
@@ -147,6 +151,8 @@ static bool put_all(struct collecting *c, const struct plan_student *st, const c
             ok = put_submission(c, st->id, c->list[k], "unclear", NULL, "several", c->picks[k].why, e);
     }
     ok = ok && put_left(c, st->id, entry, in, e);
+    if (ok && entries && !in->n && !in->nleft && !in->others)
+        ok = note(c, st->id, entry, "", "", st->rostered ? "missing" : "left out", "there is nothing in it", e);
     if (ok && !entries && st->rostered)
         ok = note(c, st->id, "", "", "", "missing", "on the roster, and nothing handed in", e);
     if (ok && entries && c->p->has_roster && !st->rostered)

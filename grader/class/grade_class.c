@@ -232,15 +232,13 @@ static void died(struct result *r, const struct exercise *ex) {
     r->speed.note = "";
 }
 
-/* One line: the first thing that is wrong. */
+/* One line: the first thing that is wrong, in the words of the student's report; where nothing is, what there are no points for. */
 static void first_reason(const struct result *r, struct buf *out) {
     const char *why = r->message ? r->message : "";
-    if (r->untouched) why = "not started: this is the file as it came";
-    for (unsigned i = r->untouched ? 0 : r->ntechnique; i-- > 0;)
-        if (!r->technique[i].passed) why = r->technique[i].name;
-    for (unsigned i = r->ncases; i-- > 0;)
-        if (r->cases[i].verdict != V_AC) why = r->cases[i].name;
-    buf_printf(out, "%.*s", (int)strcspn(why, "\n"), why);
+    if (r->untouched) buf_puts(out, "not started: this is the file as it came");
+    else if (!verdict_scored(r->verdict) && *why) buf_add(out, why, strcspn(why, "\n"));
+    else if (r->verdict != V_AC) report_fault(r, out);
+    if (!out->size && r->nmissing) buf_puts(out, r->missing[0].why);
 }
 
 static char *json_of(const struct result *r, const struct grading *m) {

@@ -11,6 +11,10 @@ static const char differing[] =
 static const char conflicting[] = "SELECT s.student, s.exercise FROM submission s JOIN other.submission o ON o.student "
                                   "= s.student AND o.exercise = s.exercise"
                                   " WHERE s.digest IS NOT o.digest LIMIT 1";
+/* Marks on different inputs are no gradebook. A store that nothing was graded in has no seed. */
+static const char other_seed[] =
+    "SELECT s.value, o.value FROM setting s JOIN other.setting o ON o.name = s.name WHERE s.name = 'seed' AND "
+    "s.value <> o.value";
 
 static bool refuse(struct store *s, const char *sql, const char *path, const char *what, struct err *e) {
     sqlite3_stmt *q = store_ask(s, e, sql, "");
@@ -44,7 +48,7 @@ static bool copy(struct store *s, struct err *e) {
     return ok;
 }
 
-bool class_merge(struct store *s, const char *from, long long *twice, struct err *e) {
+bool class_merge(struct store *s, const char *from, long long *twice, long long *added, struct err *e) {
     struct store other; /* opened once by itself: a file that is no store is refused before it is attached */
     if (!store_open(&other, from, false, e)) return false;
     store_close(&other);
@@ -52,7 +56,9 @@ bool class_merge(struct store *s, const char *from, long long *twice, struct err
     bool ok = store_begin(s, e);
     if (ok) {
         *twice = store_number(s, e, "SELECT count(*) FROM result r JOIN other.result o ON o.key = r.key");
-        ok = !refuse(s, differing, from,
+        *added = store_number(s, e, "SELECT count(*) FROM other.result") - *twice;
+        ok = !refuse(s, other_seed, from, "it was graded with another seed; give all parts the same --seed", e) &&
+             !refuse(s, differing, from,
                      "the same submission has another result there, with the same grader, seed and compiler", e) &&
              !refuse(s, conflicting, from, "another file was handed in there", e) && copy(s, e);
         ok = store_commit(s, ok, e);

@@ -36,6 +36,29 @@ bool pick_lms_name(const char *name, struct pick_lms *out) {
     return false;
 }
 
+/* How long the beginning of a path is that names its owner as Moodle, Gradescope or Canvas do; 0 where none does. */
+static size_t owner_in(const char *path) {
+    const char *moodle = strstr(path, "_assignsubmission_"), *number = strstr(path, "submission_"), *end = NULL;
+    struct pick_lms lms;
+    if (moodle) return (size_t)(moodle - path);
+    if (number && (number == path || number[-1] == '/')) end = digits(number + strlen("submission_"));
+    if (end && *end == '/') return (size_t)(end - path);
+    return !strchr(path, '/') && pick_lms_name(path, &lms) ? (size_t)(lms.user + lms.nuser - path) : 0;
+}
+
+/* One student's files may have such names, too: a class is where every file has an owner, and not all the same. */
+bool pick_is_class(const struct intake *in) {
+    const char *first = in->n ? in->files[0].path : in->nleft ? in->left[0].path : "";
+    size_t n = owner_in(first), others = 0;
+    for (unsigned i = 0; i < in->n + in->nleft && n; i++) {
+        const char *path = i < in->n ? in->files[i].path : in->left[i - in->n].path;
+        size_t own = owner_in(path);
+        if (!own) return false;
+        others += own != n || strncmp(path, first, n) != 0;
+    }
+    return others > 0;
+}
+
 /* One ending that copies get: " (1)", "-1", "_2", " - copy", "copy"; false where there is none. */
 static bool strip_copy(char *s) {
     static const char *const words[] = {"copy", "kopie", "copie", "copia"};

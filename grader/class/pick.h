@@ -21,3 +21,5 @@ struct pick_lms {
     bool late;
 };
 bool pick_lms_name(const char *name, struct pick_lms *out);
+/* Do names like an LMS's say that this is what several students handed in? */
+bool pick_is_class(const struct intake *in);

@@ -47,7 +47,8 @@ int cmd_hint(const struct options *o) {
     unsigned total = cli_hint_count(buf_str(&text));
     struct progress p;
     progress_load(ex, &p);
-    unsigned shown = p.hints < total ? p.hints + 1 : total;
+    unsigned next = o->all && p.hints ? p.hints : p.hints + 1; /* --all repeats; before the first hint it shows that */
+    unsigned shown = next < total ? next : total;
     for (unsigned i = o->all ? 1 : shown; i <= shown && total; i++) {
         struct buf hint = {0};
         buf_printf(&out, "Hint %u of %u for %s\n\n", i, total, book_id(ex));
@@ -56,7 +57,8 @@ int cmd_hint(const struct options *o) {
         buf_puts(&out, "\n"), buf_free(&hint);
     }
     if (!total) buf_printf(&out, "%s has no hints.\n", book_id(ex));
-    else if (shown < total) buf_puts(&out, "The same command shows the next one.\n");
+    else if (shown < total)
+        buf_printf(&out, "%s shows the next one.\n", o->all ? "Without --all the command" : "The same command");
     else if (!book_has_answers()) buf_puts(&out, "That was the last one.\n");
     else buf_printf(&out, "That was the last one. The model answer: %s solution %s\n", where_typed("grader"), ex->name);
     if (shown != p.hints) p.hints = shown, progress_save(ex, &p);

@@ -12,9 +12,10 @@ int cmd_merge(const struct options *o) {
                cli_complain(&e);
     if (!store_open(&s, o->names[0], true, &e)) return cli_complain(&e);
     for (unsigned i = 1; i < o->nnames && ok; i++) {
-        long long twice = 0;
-        ok = class_merge(&s, o->names[i], &twice, &e);
-        if (ok) printf("%s: added; %lld results were there already, all equal\n", o->names[i], twice);
+        long long twice = 0, added = 0;
+        ok = class_merge(&s, o->names[i], &twice, &added, &e);
+        if (ok) printf("%s: %lld result%s added", o->names[i], added, added == 1 ? "" : "s");
+        if (ok) printf(twice ? "; %lld were there already, all equal\n" : "\n", twice);
     }
     store_close(&s);
     return ok ? EXIT_PASSED : cli_complain(&e);

@@ -16,7 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void progress_base(void *user, const char *path) { progress_show(user, path_base(path)); }
+/* Of several exercises: how many are graded, and one of those that are being graded. */
+struct graded {
+    unsigned n, of;
+};
+
+static void show_graded(const struct graded *g, const char *name) {
+    char what[48];
+    snprintf(what, sizeof what, "%u of %u exercises", g->n, g->of);
+    progress_show(what, name);
+}
+
+static void progress_base(void *user, const char *path) {
+    struct graded *g = user;
+    g->n++;
+    show_graded(g, path_base(path));
+}
 
 static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex, struct result *r,
                       struct err *e) {
@@ -92,10 +107,9 @@ static bool grade_all(const struct options *o, const struct gpu_device *d, const
         snprintf(paths[i], sizeof *paths, "%s", cli_student_file(o, list[i]));
         items[i] = (struct grade_item){.ex = list[i], .name = paths[i], .path = paths[i]};
     }
-    char what[32];
-    snprintf(what, sizeof what, "%u exercises", n);
-    go.progress = progress_base, go.user = what;
-    progress_show(what, list[0]->name);
+    struct graded graded = {0, n};
+    go.progress = progress_base, go.user = &graded;
+    show_graded(&graded, list[0]->name);
     /* On a real GPU one at a time: another one beside it would be foreign load. */
     bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
     free(items), free(paths);

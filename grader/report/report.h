@@ -14,6 +14,8 @@ struct report_style {
 
 /* The whole report of one exercise. */
 void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *style, struct buf *out);
+/* What is wrong first, in a line, as the report's second one has it; nothing where nothing is. */
+void report_fault(const struct result *r, struct buf *out);
 /* The closing table of several. */
 void report_table(const struct result *const *results, unsigned n, const struct report_style *style, struct buf *out);
 /* The object of docs/json.md, for one device. */

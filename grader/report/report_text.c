@@ -187,11 +187,11 @@ static void first_row(const char *message, struct buf *out) {
     }
 }
 
-/* What matters most, in a line. */
-static void first_fault(const struct result *r, struct buf *out) {
+void report_fault(const struct result *r, struct buf *out) {
     const struct case_result *c = first_failure(r);
     const struct technique_result *t = c ? NULL : first_miss(r);
-    if (c) {
+    if (c && c->secret) buf_printf(out, "%s: %s", c->name, c->message);
+    else if (c) {
         place_first(c->message, r->file, out), first_row(c->message, out);
         if (!text_starts(buf_str(out), r->file)) buf_printf(out, " (%s)", c->name);
     } else if (t) {
@@ -204,7 +204,7 @@ static void first_fault(const struct result *r, struct buf *out) {
 /* In the form that editors jump by, at the beginning of a line: what to look at first. */
 static void first_cause(const struct result *r, const struct report_style *s, struct buf *out) {
     struct buf text = {0};
-    first_fault(r, &text);
+    report_fault(r, &text);
     if (text.size && r->verdict != V_AC) report_wrapped(buf_str(&text), 0, s, out);
     buf_free(&text);
 }
@@ -371,7 +371,10 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     buf_puts(out, "\n");
     report_wrapped(buf_str(&text), 13, s, out);
     buf_free(&text);
-    if (p->bound_by[0] && s->brief) buf_printf(out, "%13sbound by: %s\n", "", p->bound_by);
+    struct buf bound = {0};
+    if (p->bound_by[0] && s->brief)
+        buf_printf(&bound, "bound by: %s", p->bound_by), report_wrapped(buf_str(&bound), 13, s, out);
+    buf_free(&bound);
     if (s->brief) return;
     limits(p, d, s, out);
     by_kernel(r, s, out);
@@ -497,21 +500,27 @@ static unsigned longest_id(const struct result *const *results, unsigned n) {
     return width;
 }
 
+/* What a terminal leaves for the last column; a few letters of it say nothing. */
+static unsigned room_for_fault(const struct report_style *s, unsigned before) {
+    if (!s->width) return 100;
+    return s->width < before + 24 ? 0 : s->width - before;
+}
+
 void report_table(const struct result *const *results, unsigned n, const struct report_style *s, struct buf *out) {
-    unsigned width = longest_id(results, n), passed = 0;
-    buf_printf(out, "%s%-*s  %-8s %6s  %-22s  %s%s\n", report_ink(s, INK_BOLD), (int)width, "exercise", "verdict",
-               "score", "speed (modelled)", "first failing check", report_ink(s, INK_NONE));
+    unsigned width = longest_id(results, n), passed = 0, room = room_for_fault(s, width + 43);
+    buf_printf(out, "%s%-*s  %-8s %6s  %-22s%s%s\n", report_ink(s, INK_BOLD), (int)width, "exercise", "verdict",
+               "score", "speed (modelled)", room ? "  first failing check" : "", report_ink(s, INK_NONE));
     for (unsigned i = 0; i < n; i++) {
         const struct result *r = results[i];
         struct buf fault = {0}, fast = {0};
         char score[32] = "-"; /* no score is no zero */
         if (verdict_scored(r->verdict)) snprintf(score, sizeof score, "%.1f", r->score);
-        first_fault(r, &fault);
+        report_fault(r, &fault);
         if (r->speed.valid) buf_printf(&fast, "%.2f of the answer's", r->speed.vs_solution);
         passed += r->verdict == V_AC;
-        buf_printf(out, "%-*s  %s%-8s%s %6s  %-22s  %.100s\n", (int)width, r->id,
+        buf_printf(out, "%-*s  %s%-8s%s %6s  %-22s%s%.*s\n", (int)width, r->id,
                    report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE), score,
-                   buf_str(&fast), buf_str(&fault));
+                   buf_str(&fast), room ? "  " : "", (int)room, buf_str(&fault));
         buf_free(&fault), buf_free(&fast);
     }
     buf_printf(out, "%u of %u passed\n", passed, n);

@@ -215,6 +215,50 @@ START_TEST(moodle_and_gradescope_and_github_too) {
 }
 END_TEST
 
+/* What an LMS gives is one archive of all; a student's own may have such names, too. */
+START_TEST(a_whole_class_in_an_archive_is_no_student) {
+    static const char *const classes[] = {
+        "doe_12_34_transpose.cu roe_LATE_13_35_transpose.cu",
+        "J\xc3\xb6rg_12_assignsubmission_file_/transpose.cu Ann_13_assignsubmission_file_/transpose.cu",
+        "export/submission_12/transpose.cu export/submission_13/a.zip"};
+    static const char *const students[] = {"submission_12/transpose.cu",
+                                           "doe_12_34_transpose.cu doe_12_35_particles.cu",
+                                           "transpose.cu notes_16_16_particles.cu"};
+    struct buf rows = {0};
+    for (unsigned i = 0; i < 6; i++) {
+        make_folder();
+        put("other/transpose.cu", "// x\n");
+        ck_assert_int_eq(
+            shell("mkdir %s/t && cd %s/t && for f in %s; do mkdir -p $(dirname $f) && echo //$f >$f; done && "
+                  "tar cf ../c/all.tar *",
+                  folder, folder, i < 3 ? classes[i] : students[i - 3]),
+            0);
+        intake("", i < 3, &rows);
+        if (i < 3) has(&rows, "\"all\",\"all.tar\",\"all.tar\",\"\",\"unclear\",\"a whole class: unpack it");
+        else has(&rows, "\"all\",\"all.tar\",\"");
+        has(&rows, "\"other\",\"other\",\"transpose.cu\"," TAKEN);
+        ck_assert_int_eq(shell("rm %s/c/all.tar && mv %s/t %s/c/all", folder, folder, folder), 0);
+        rows.size = 0, intake("", i < 3, &rows);
+        has(&rows, i < 3 ? "\"all\",\"all\",\"all\",\"\",\"unclear\",\"a whole class: name" : "\"all\",\"all\",\"");
+        rows.size = 0;
+    }
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(an_empty_entry_has_a_row) {
+    struct buf rows = {0};
+    make_folder();
+    put("ann/transpose.cu", "// x\n");
+    ck_assert_int_eq(shell("mkdir %s/c/bob %s/c/eve && printf 'id\\nann\\nbob\\n' >%s/r.csv", folder, folder, folder),
+                     0);
+    intake("--roster r.csv", 0, &rows);
+    has(&rows, "\"bob\",\"bob\",\"\",\"\",\"missing\",\"there is nothing in it\"");
+    has(&rows, "\"eve\",\"eve\",\"\",\"\",\"left out\",\"there is nothing in it\"");
+    buf_free(&rows);
+}
+END_TEST
+
 START_TEST(the_roster_says_who_is_missing_and_who_is_meant) {
     struct buf rows = {0};
     make_folder();
@@ -279,6 +323,8 @@ UNIT_SUITE(intake) {
     tcase_add_test(t, canvas_names_belong_to_their_students);
     tcase_add_test(t, moodle_and_gradescope_and_github_too);
     tcase_add_test(t, the_roster_says_who_is_missing_and_who_is_meant);
+    tcase_add_test(t, a_whole_class_in_an_archive_is_no_student);
+    tcase_add_test(t, an_empty_entry_has_a_row);
     tcase_add_test(t, names_mean_the_exercise_or_nothing);
     tcase_add_test(t, one_students_folder_is_one_student);
     tcase_set_timeout(t, 120);

@@ -251,6 +251,41 @@ START_TEST(a_brief_report_leaves_out_what_passed) {
 }
 END_TEST
 
+static unsigned longest_line(const char *text) {
+    unsigned most = 0;
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        most = n > most ? (unsigned)n : most;
+    }
+    return most;
+}
+
+/* Neither the brief report's "bound by" nor the table of several is wider than the terminal. */
+START_TEST(no_line_is_wider_than_the_screen) {
+    static const unsigned widths[] = {60, 80, 110};
+    for (unsigned i = 0; i < 3; i++) {
+        struct result r = missed_twice();
+        const struct result *two[] = {&r, &r};
+        struct buf out = {0};
+        struct report_style style = {.width = widths[i], .brief = true};
+        r.speed = (struct speed_result){.valid = true,
+                                        .kind = "modelled",
+                                        .note = "",
+                                        .size = "4096",
+                                        .student_us = 10,
+                                        .solution_us = 5,
+                                        .vs_solution = 0.5,
+                                        .bound_by = "DRAM bandwidth, 92 % (next: L2 bandwidth, 48 %; integer units, 24 "
+                                                    "%) in count_kernel, which takes 96 % of the time"};
+        report_text(&r, device_find("h200"), &style, &out);
+        ck_assert_msg(strstr(buf_str(&out), "bound by: DRAM"), "%s", buf_str(&out));
+        if (widths[i] >= 80) report_table(two, 2, &style, &out);
+        ck_assert_msg(longest_line(buf_str(&out)) <= widths[i], "%u: %s", widths[i], buf_str(&out));
+        buf_free(&out), buf_free(&r.source);
+    }
+}
+END_TEST
+
 /* Colours take no room; a line of 81 columns takes two rows of 80. */
 START_TEST(a_text_is_cut_where_the_screen_ends) {
     struct buf text = {0}, out = {0};
@@ -459,6 +494,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, the_first_line_shows_the_first_wrong_element);
     tcase_add_test(t, the_first_error_of_the_compiler_is_in_the_second_line);
     tcase_add_test(t, a_brief_report_leaves_out_what_passed);
+    tcase_add_test(t, no_line_is_wider_than_the_screen);
     tcase_add_test(t, a_text_is_cut_where_the_screen_ends);
     tcase_add_test(t, markdown_is_wrapped_at_words_and_code_is_not);
     tcase_add_test(t, each_figure_of_a_goal_is_marked);

@@ -172,8 +172,33 @@ START_TEST(shards_merge_to_the_whole) {
                  "done; cmp a.db.txt whole.db.txt && [ $(sqlite3 whole.db 'SELECT count(*) FROM result') = 2 ]",
                  "a.db"),
         0);
+    ck_assert_int_eq(in_class("grader batch c --store other.db --seed s2", ""), 1);
+    ck_assert_int_eq(in_class("grader merge whole.db other.db 2>why", ""), 2);
+    ck_assert_int_eq(in_class("grep -q 'another seed.*s1, s2' why", ""), 0);
+    ck_assert_int_eq(
+        in_class("grader merge new.db part1.db part2.db >said && grader merge new.db part1.db part2.db >again", ""), 0);
+    ck_assert_int_eq(
+        in_class("[ $(sed 's/.*: \\([0-9]*\\) result.* added$/\\1/' said | awk '{n += $1} END {print n}') = 2 ]", ""),
+        0);
+    ck_assert_int_eq(
+        in_class("[ $(grep -c ': 0 results added; [0-9]* were there already, all equal' again) -ge 1 ]", ""), 0);
     ck_assert_int_eq(in_class("for s in part1.db part2.db; do sqlite3 $s 'UPDATE result SET score = 1'; done", ""), 0);
     ck_assert_int_eq(in_class("grader merge whole.db part1.db part2.db", ""), 2);
+}
+END_TEST
+
+/* What a student got wrong, and not only where: n = 1 writes past the end, and a step of the ladder lacks speed alone. */
+START_TEST(a_reason_says_what_is_wrong) {
+    make_class();
+    ck_assert_int_eq(
+        shell("sed 's/row + k < rows/row < rows/' solutions/02-coalescing/transpose.cu >%s/c/bob/transpose.cu && "
+              "cp solutions/02-coalescing/transpose-3-tile.cu %s/c/odd/transpose.cu && rm %s/c/odd/final.cu",
+              at, at, at),
+        0);
+    ck_assert_int_eq(in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
+    ck_assert_int_eq(in_class("grep '^\"bob\"' e | grep -q 'RTE,.*\"transpose.cu:[0-9]*: out-of-bounds: kernel'", ""),
+                     0);
+    ck_assert_int_eq(in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.44 of the model answer's speed\"", ""), 0);
 }
 END_TEST
 
@@ -225,6 +250,7 @@ UNIT_SUITE(store) {
     tcase_add_test(t, what_is_neither_graded_nor_missing_has_no_score_in_any_format);
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
     tcase_add_test(t, shards_merge_to_the_whole);
+    tcase_add_test(t, a_reason_says_what_is_wrong);
     tcase_add_test(t, output_that_cannot_be_written_is_known_first);
     tcase_add_test(t, each_student_has_a_page);
     tcase_set_timeout(t, 180);

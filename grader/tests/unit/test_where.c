@@ -76,6 +76,16 @@ START_TEST(begin_refuses_what_is_not_empty_or_no_folder) {
 }
 END_TEST
 
+/* --all repeats what was seen, and gives no new one away. */
+START_TEST(all_hints_are_those_seen) {
+    ck_assert_int_eq(run("$G begin a >1 && cd a && $G hint transpose >../1 && $G hint transpose --all >../2"), 0);
+    ck_assert_int_eq(run("grep -q '^Hint 1 of 3' 2 && ! grep -q '^Hint 2' 2 && grep -q 'shows the next' 1"), 0);
+    ck_assert_int_eq(run("cd a && $G list transpose | grep -q '1 hint'"), 0);
+    ck_assert_int_eq(run("cd a && $G hint transpose >../1 && $G hint transpose --all >../2"), 0);
+    ck_assert_int_eq(run("test $(grep -c '^Hint [12] of 3' 2) = 2"), 0);
+}
+END_TEST
+
 /* Two folders have two histories, which follow them. */
 START_TEST(each_folder_has_a_history_that_follows_it) {
     ck_assert_int_eq(run("$G begin a >1 && $G begin b >1 && cd a && $G hint transpose >../1"), 0);
@@ -141,6 +151,7 @@ UNIT_SUITE(where) {
     tcase_add_test(t, begin_renews_what_nobody_changed);
     tcase_add_test(t, begin_refuses_what_is_not_empty_or_no_folder);
     tcase_add_test(t, each_folder_has_a_history_that_follows_it);
+    tcase_add_test(t, all_hints_are_those_seen);
     tcase_add_test(t, installed_it_works_in_a_folder_of_ones_own_alone);
     tcase_add_test(t, packages_are_named_in_one_list);
     tcase_add_test(t, installed_a_cache_that_others_may_write_to_is_refused);
