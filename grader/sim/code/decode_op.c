@@ -314,7 +314,9 @@ bool decode_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type
         return resize(d, d->regs[p->reg], decode_reg_bytes(d->f->regs[p->reg].type), t, out) ||
                decode_refuse(d, "operand of the wrong size in");
     case PTX_OP_IMM: return *out = decode_slot_const(d, immediate(p, t), bytes), true;
-    case PTX_OP_SREG: return special(d, p->name, &r, &have) && resize(d, r, have, t, out);
+    case PTX_OP_SREG:
+        return special(d, p->name, &r, &have) &&
+               (resize(d, r, have, t, out) || decode_refuse(d, "operand of the wrong size in"));
     case PTX_OP_VAR: return var_value(d, p, bytes, out);
     case PTX_OP_FUNC:
         for (u32 i = 0; i < d->m->ncodes; i++)

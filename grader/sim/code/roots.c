@@ -69,7 +69,7 @@ static u64 loaded(const struct search *s, const struct ptx_insn *in) {
     bool formal = from && from->var && s->d->f->is_entry && parameter_of(s->d->f, from->var) >= 0;
     bool param = decode_opcode_has(in->opcode, "param") || decode_opcode_has(in->opcode, "param::entry");
     if (s->arrays) return formal || ptx_type_bytes(decode_opcode_type(in->opcode)) < 8 ? 0 : UNKNOWN;
-    return param ? of_operand(s, from) : UNKNOWN;
+    return param && from ? of_operand(s, from) : UNKNOWN;
 }
 
 static u64 result(const struct search *s, const struct ptx_insn *in) {

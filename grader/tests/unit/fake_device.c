@@ -157,7 +157,7 @@ static void fake_launch(struct backend *b, const struct backend_launch *l, struc
 
 static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads, unsigned shared) {
     (void)b, (void)kernel, (void)shared;
-    return threads > 1024 ? 0 : 2048 / threads;
+    return !threads || threads > 1024 ? 0 : 2048 / threads;
 }
 static void fake_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
 static bool fake_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
