@@ -64,7 +64,7 @@ def timed_size(folder, name):
     with open(f"chapters/{os.path.basename(folder)}/{name}_test.c") as f:
         text = f.read()
     numbers = re.search(r"\.timed = \{\{([^}]*)\}", text).group(1).split(",")
-    constants = dict(re.findall(r"(\w+) = (\d+)\b", text))
+    constants = dict(re.findall(r"(\w+) = (\d+(?: << \d+)?)\b", text))
     numbers = [constants.get(n.strip(), n) for n in numbers]
     factors = [[int(x) for x in n.split("<<")] for n in numbers]
     return " x ".join(str(f[0] << f[1] if len(f) > 1 else f[0]) for f in factors)
