@@ -39,6 +39,7 @@ REASONS = {
     "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well",
 }
 CLAMPED = "wmma_gemm", "mma_swizzle", "attention", "sgemm"
+POLLED = "blocks look at the grid's barrier until it opens: how often is chance, and the simulator's look but once"
 MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
 
 def exercises():
@@ -119,6 +120,7 @@ def reason(row):
     if row[0] == "bulk_rows" and row[5] == 0: return "mbarriers: arrivals and waits are SYNCS in machine code, and not among ncu's accesses to shared memory"
     if row[0] == "stages" and row[3] == "shared_requests_store": return "ncu counts LDGSTS of which no lane is on: the copies ahead of the last layers"
     if row[3] == "shared_wavefronts_store" and (row[5] == 0 or row[0] in ("async_tiles", "stages")): return "what cp.async writes is LDGSTS, and not among ncu's stores"
+    if row[0] == "spikes" and row[3] in ("requests_load", "sectors_load"): return POLLED
     if row[3].startswith("shared_wavefronts") and row[4] < row[5]: return REASONS["bank_conflicts_load"]
     if "copies_async" in row[2]: return "cp.async is LDGSTS in machine code: ncu counts sectors for each group of lanes"
     if row[3] == "sectors_load" and row[0] in CLAMPED: return "a copy of 16 bytes a lane from rows that are one (clamped): ncu counts each quarter of the warp"
