@@ -312,6 +312,7 @@ struct launch {
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */
     bool later_first;               /* sim_options.later_first */
+    bool by_lot;                    /* …and blocks look at what others leave: who has its turn is by lot */
     bool strict;                    /* sim_options.strict_order */
     const struct race_hooks *hooks; /* set where sanitize is */
     u32 global_shift,

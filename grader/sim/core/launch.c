@@ -8,7 +8,8 @@
  *
  * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With `later_first` several begin at once, their
  * turns are short, and the latest is always the first to get on: in each round of turns the other way round than blocks were begun in the
- * round before. */
+ * round before. Where blocks look at what others leave, a turn ends before each look and each word that is left, and whether a block has its
+ * turn in a round is by lot: so a look comes before what it looks for, now and then. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/core/pace.h"
@@ -197,6 +198,11 @@ static enum warp_state run_turn(struct worker *k, struct block *b) {
     return block_run(k, b, l->later_first ? SHORT_TURN : TURN);
 }
 
+/* Not twice in a row for long, and by nothing but the numbers of block and round. */
+static bool loses(const struct launch *l, const struct block *b, u64 round) {
+    return l->by_lot && launch_hash(b->linear, round + 1) >> 40 & 1;
+}
+
 static u32 start_first(struct worker *k, u32 most) {
     u32 running = launch_next_block(k, &k->blocks[0]) ? 1 : 0;
     while (k->launch->later_first && running && running < BESIDE && launch_add_resident(k, most)) {
@@ -217,6 +223,7 @@ static u32 after_waiting(struct worker *k, u32 most, u32 idle_rounds, bool share
 static void run_resident(struct worker *k, u32 most) {
     const struct launch *l = k->launch;
     u32 running = start_first(k, most), idle_rounds = 0;
+    u64 round = 0;
     bool backward = l->later_first;
     while (running) {
         running = 0;
@@ -224,6 +231,10 @@ static void run_resident(struct worker *k, u32 most) {
         for (u32 n = k->nblocks, i = 0; i < n; i++) {
             struct block *b = &k->blocks[backward ? n - 1 - i : i];
             if (b->done) continue;
+            if (loses(l, b, round)) {
+                running++, got_on = waits = true;
+                continue;
+            }
             u64 before = b->executed;
             enum warp_state s = run_turn(k, b);
             got_on |= s != WARP_WAITS || b->executed != before;
@@ -235,7 +246,7 @@ static void run_resident(struct worker *k, u32 most) {
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
-        idle_rounds = finished ? 0 : idle_rounds + 1;
+        idle_rounds = finished ? 0 : idle_rounds + 1, round++;
         if (waits) running += after_waiting(k, most, idle_rounds, share, got_on);
         backward = l->later_first && !backward;
     }
@@ -304,6 +315,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
     l->strict = s->options.strict_order;
     l->later_first = s->options.later_first;
+    l->by_lot = l->later_first && l->code->looks;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);

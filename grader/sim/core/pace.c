@@ -74,15 +74,20 @@ static u32 pop(struct worker *k) {
 
 /* ---- what a turn takes ---- */
 
+/* Once blocks are known to wait for later ones, there is no time to be had, and turns are long again. */
+static bool stops(const struct launch *l) {
+    return l->pace ? !l->pace->alone && !l->waits : l->by_lot;
+}
+
 bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
-    struct pace *p = x->worker->launch->pace;
-    if (!p || p->alone || !lanes) return false;
+    struct launch *l = x->worker->launch;
+    struct pace *p = l->pace;
+    if (!lanes || !stops(l)) return false;
     w->at_meeting = !w->at_meeting;
+    if (w->at_meeting || !p) return w->at_meeting;
     const struct mem_desc *d = &x->mems[o->aux];
-    if (w->at_meeting) return true;
     p->looked |= d->verb == MEM_LOAD || d->verb == MEM_ATOM;
-    const struct sim_module *m = x->worker->launch->module;
-    p->drew |= m->segments[m->segment_of[o - m->ops]].draws;
+    p->drew |= l->module->segments[l->module->segment_of[o - l->module->ops]].draws;
     return false;
 }
 
