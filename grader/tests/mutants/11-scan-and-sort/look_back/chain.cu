@@ -34,12 +34,12 @@ __device__ int place(int tile, int k) {
     return tile * TILE + (threadIdx.x / 32 * QUADS + k) * 128 + threadIdx.x % 32 * 4;
 }
 
-__device__ void load_tile(uint4 *x, const unsigned *in, int tile, int n) {
+__device__ void load_tile(uint4 (&x)[QUADS], const unsigned *in, int tile, int n) {
 #pragma unroll
     for (int k = 0; k < QUADS; k++) x[k] = load(in, place(tile, k), n);
 }
 
-__device__ void store_tile(unsigned *out, int tile, int n, const uint4 *x, unsigned before) {
+__device__ void store_tile(unsigned *out, int tile, int n, const uint4 (&x)[QUADS], unsigned before) {
 #pragma unroll
     for (int k = 0; k < QUADS; k++)
         store(out, place(tile, k), n, {before + x[k].x, before + x[k].y, before + x[k].z, before + x[k].w});
@@ -55,7 +55,7 @@ __device__ unsigned scan_warp(unsigned x) {
 }
 
 // Each element becomes the sum of the tile's elements up to it. Returns the sum of all of them.
-__device__ unsigned scan_tile(uint4 *x) {
+__device__ unsigned scan_tile(uint4 (&x)[QUADS]) {
     __shared__ unsigned sum[WARPS];
     unsigned before = 0, all = 0, some = 0;
 #pragma unroll
