@@ -28,7 +28,8 @@ bool decode_is_look(const struct ptx_insn *in) {
     const char *o = in->opcode;
     if (!reaches_global(o)) return false;
     if (!strncmp(o, "atom.", 5)) return in->noperands >= 3 && changes_nothing(in);
-    bool strong = decode_opcode_has(o, "volatile") || decode_opcode_has(o, "relaxed") || decode_opcode_has(o, "acquire");
+    bool strong =
+        decode_opcode_has(o, "volatile") || decode_opcode_has(o, "relaxed") || decode_opcode_has(o, "acquire");
     return !strncmp(o, "ld.", 3) && strong;
 }
 

@@ -75,9 +75,7 @@ static u32 pop(struct worker *k) {
 /* ---- what a turn takes ---- */
 
 /* Once blocks are known to wait for later ones, there is no time to be had, and turns are long again. */
-static bool stops(const struct launch *l) {
-    return l->pace ? !l->pace->alone && !l->waits : l->by_lot;
-}
+static bool stops(const struct launch *l) { return l->pace ? !l->pace->alone && !l->waits : l->by_lot; }
 
 bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
     struct launch *l = x->worker->launch;

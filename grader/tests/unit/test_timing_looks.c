@@ -3,9 +3,9 @@
 #include "grader/tests/unit/timing_spec.h"
 
 /* One thread a block. %d10: the block's word. What stands between says how it finds out what lies before it. */
-#define BEGIN                                                                                      \
-    ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"          \
-    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<30>;\n"                                      \
+#define BEGIN                                                                                              \
+    ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"                  \
+    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<30>;\n"                                              \
     "ld.param.u64 %d0, [p];\nmov.u32 %r2, %ctaid.x;\nmul.wide.u32 %d9, %r2, 8;\nadd.s64 %d10, %d0, %d9;\n" \
     "mov.u64 %d1, 1;\nmov.u64 %d2, 2;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra SAY;\n"
 #define END "SAY: st.volatile.global.u64 [%d10], %d2;\nret;\n}\n"
@@ -13,10 +13,11 @@
 static const char chain[] =
     BEGIN "LOOK: ld.volatile.global.u64 %d11, [%d10+-8];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
 /* Says 1, and goes back from block to block to one that says 2. */
-static const char back[] = BEGIN "st.volatile.global.u64 [%d10], %d1;\nmov.u64 %d12, %d10;\n"
-                                 "NEXT: sub.s64 %d12, %d12, 8;\n"
-                                 "LOOK: ld.volatile.global.u64 %d11, [%d12];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n"
-                                 "setp.eq.s64 %p3, %d11, 1;\n@%p3 bra NEXT;\n" END;
+static const char back[] =
+    BEGIN "st.volatile.global.u64 [%d10], %d1;\nmov.u64 %d12, %d10;\n"
+          "NEXT: sub.s64 %d12, %d12, 8;\n"
+          "LOOK: ld.volatile.global.u64 %d11, [%d12];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n"
+          "setp.eq.s64 %p3, %d11, 1;\n@%p3 bra NEXT;\n" END;
 /* Waits for the block behind it. */
 static const char forward[] =
     BEGIN "mov.u32 %r3, %nctaid.x;\nsub.u32 %r3, %r3, 1;\nsetp.eq.u32 %p4, %r2, %r3;\n@%p4 bra SAY;\n"
@@ -81,7 +82,8 @@ END_TEST
  * the H200). So a link is one look, or two at worst, and block i makes i of them, or 2 i: 1 + 2 + ... + 127 = 8128 in all. */
 START_TEST(test_links_of_a_chain) {
     struct seen few = look(chain, 64, true), many = look(chain, 128, true);
-    double cycles = (many.t.seconds - few.t.seconds) * device_find("h200")->clock_hz / 64, l2 = device_find("h200")->lat_l2;
+    double cycles = (many.t.seconds - few.t.seconds) * device_find("h200")->clock_hz / 64,
+           l2 = device_find("h200")->lat_l2;
     ck_assert_msg(cycles > l2 && cycles < 2.5 * l2, "%g cycles a link, %g to L2 and back", cycles, l2);
     ck_assert_msg(many.n.requests_load >= 8128 && many.n.requests_load <= 2 * 8128, "%lu looks",
                   (unsigned long)many.n.requests_load);
@@ -117,7 +119,8 @@ START_TEST(test_atomics_that_change_nothing_are_looks) {
     static const char polled[] = BEGIN "add.s64 %d12, %d10, -8;\nLOOK: atom.global.add.u64 %d11, [%d12], 0;\n"
                                        "setp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
     double one = look(polled, 1, true).t.seconds, many = look(polled, 120, true).t.seconds;
-    ck_assert_msg((many - one) * device_find("h200")->clock_hz > 119 * device_find("h200")->lat_l2, "%g us", many * 1e6);
+    ck_assert_msg((many - one) * device_find("h200")->clock_hz > 119 * device_find("h200")->lat_l2, "%g us",
+                  many * 1e6);
 }
 END_TEST
 
