@@ -97,7 +97,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, c
     if (which->only) l.chosen = which->blocks, l.nchosen = which->nblocks;
     if (which->only && l.nworkers > which->nblocks) l.nworkers = which->nblocks ? which->nblocks : 1;
     execute(&l, out);
-    out->waits = l.waits;
+    out->waits = l.waits, out->paced = l.paced;
     out->work = l.work, out->heaviest = l.heaviest;
     if (l.grid.phases) out->heaviest = grid_slowest(&l);
     return l.trace;

@@ -306,6 +306,7 @@ struct sim_result {
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
     bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
+    bool paced; /* …blocks got on as by a clock, since they look at what others leave: core/pace.c */
     /* Of the blocks that ran: in all, and the most that one did, each of the three for itself. Where blocks meet at a barrier of the
      * grid, a phase lasts as long as its slowest block: the most that one did from one barrier to the next, summed. */
     struct sim_work work, heaviest;

@@ -59,6 +59,16 @@ extern "C" __global__ void matches(int *rank, const int *in) {
     rank[lane] = __popc(peers & ((1u << lane) - 1));  // of them, those in lanes before
 }
 
+// Each block hands its neighbour a number: whether it is there, and what it is, in one word.
+extern "C" __global__ void hands_on(int *got, volatile unsigned long long *word) {
+    unsigned long long there;
+    word[blockIdx.x] = 1ull << 32 | blockIdx.x * 10; // one store: flag and number
+    if (blockIdx.x == 0) return;
+    do there = word[blockIdx.x - 1]; // one load sees both, or neither
+    while (!there);
+    got[blockIdx.x] = (unsigned)there;
+}
+
 int main() {
     int *in, *out;
     cudaMalloc(&in, THREADS * sizeof *in);
@@ -70,5 +80,6 @@ int main() {
     looks<<<1, 32>>>(out, in);
     counts_before<<<1, 32>>>(out, in);
     matches<<<1, 32>>>(out, in);
+    hands_on<<<8, 1>>>(out, (volatile unsigned long long *)in);
     return cudaDeviceSynchronize();
 }

@@ -52,6 +52,7 @@ struct code {
     u32 block_bytes;          /* behind BASE_BLOCK, entries only */
     bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
     bool awaits; /* a lane may wait for what another one writes: atomics' results, volatile loads, fences, mbarriers */
+    bool looks;  /* at global memory for what other blocks leave there: strong loads, atomics that change nothing */
     bool updates_global;               /* by atomics or strong stores */
     u64 changes;                       /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */

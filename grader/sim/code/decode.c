@@ -482,7 +482,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         }
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
-        c->awaits |= q->awaits;
+        c->awaits |= q->awaits, c->looks |= q->looks;
         c->cooperative |= q->cooperative;
         c->reads_textures |= q->reads_textures;
         c->writes_surfaces |= q->writes_surfaces;
@@ -582,6 +582,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
         return err_set(e, ERR_LIMIT, "more than %d functions in one module", MOST_FUNCTIONS);
     struct const_map consts = {0};
     struct decoder d = {.m = m, .consts = &consts, .e = e, .meets_grid = decode_names_workspace(m->ptx)};
+    d.looks = decode_has_looks(m->ptx);
     list_codes(m);
     bool ok = place_vars(&d) && decode_all(&d);
     free(consts.entry);

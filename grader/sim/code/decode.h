@@ -42,6 +42,7 @@ struct decoder {
     struct contraction *contractions; /* contract.c: by instruction; NULL = none */
     struct const_map *consts;
     struct err *e;
+    bool looks;      /* the module has what code.looks says */
     bool meets_grid; /* the module names the workspace of cooperative launches */
 };
 
@@ -149,5 +150,11 @@ void decode_find_unassigned(struct decoder *d);
 void decode_fall(struct decoder *d);
 /* It reads the registers that hold the address of a cooperative launch's workspace (decode_op.c). */
 bool decode_names_workspace(const struct ptx_module *m);
+/* code/looks.c: whether an instruction, or one of the module, looks at global memory for what others leave there. */
+bool decode_is_look(const struct ptx_insn *in);
+bool decode_has_looks(const struct ptx_module *m);
+/* Before an access is emitted, and of it: where blocks hand each other things, so that a segment begins there. */
+void decode_meet_begin(struct decoder *d, const struct mem_desc *m);
+void decode_meet_mark(struct decoder *d, const struct mem_desc *m, struct op *o);
 void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader); /* [ninsns + 1]: branch targets */
 bool decode_writes_first_operand(const struct ptx_insn *in);

@@ -286,11 +286,13 @@ bool decode_memory(struct decoder *d) {
     note_width(d, &m);
     u32 aux = decode_add_desc(d, &m);
     if (may_poll(d, &m)) decode_fall(d);
+    decode_meet_begin(d, &m);
     struct op *o = decode_emit_named(d, m.verb == MEM_LOAD ? "ld" : "st");
     o->aux = aux;
     o->src[0] = at.base;
     o->imm = at.offset;
     if (may_poll(d, &m)) o->flags |= OPF_POLL;
+    decode_meet_mark(d, &m, o);
     return true;
 }
 
@@ -352,11 +354,13 @@ static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
     note_width(d, &m);
     m.increment = is_increment(d, &m);
     u32 aux = decode_add_desc(d, &m);
+    if (!e) decode_meet_begin(d, &m);
     struct op *o = decode_emit_named(d, "atom");
     o->aux = aux;
     o->src[0] = at.base;
     o->imm = at.offset + e * m.width;
     o->weight = e == 0;
+    if (!e) decode_meet_mark(d, &m, o);
     return true;
 }
 

@@ -160,6 +160,7 @@ enum { /* op.flags */
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
        OPF_FORK = 4,     /* branch that may lead round a barrier; aux: which (code/forks.c) */
        OPF_POLL = 8, /* load, at the beginning of its segment, that may look at the barrier of the grid: core/grid.c */
+       OPF_MEETS = 16, /* at the beginning of its segment: what blocks hand each other things by (core/pace.c) */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */

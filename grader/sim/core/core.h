@@ -85,6 +85,8 @@ struct warp {
     bool went_round;                             /* some of them are not zero */
     u32 cluster_arrived, cluster_passed, fenced; /* lanes: core/cluster.c */
     bool drew;                                   /* since its turn began, in a traced launch */
+    bool at_meeting;                             /* its turn ended where blocks meet: core/pace.c */
+    u64 turn_began;                              /* what it had executed when the turn at hand began there */
     bool at_grid;                                /* one of its lanes waits until all blocks have come: core/grid.c */
 };
 
@@ -132,6 +134,8 @@ struct block {
     u32 came,
         seen_phases; /* to the barrier of the grid: how often; of how many times it saw that all had: core/grid.c */
     u32 came_at;     /* what the barrier's word held then */
+    double clock;    /* of the device, to which it has got on; the piece of work that it is at: core/pace.c */
+    u64 piece;
     struct sim_work came_with; /* what it had done when it last came there */
 };
 
@@ -288,6 +292,8 @@ struct launch {
     u32 nchosen;
     struct sim_trace *trace; /* of the blocks that it names; NULL = none */
     struct grid grid;
+    struct pace *pace; /* NULL: blocks run in turns */
+    bool paced;        /* …it had one */
     u32 nthreads, nwarps, shared_bytes;
     u32 warp_frame_bytes, thread_local_bytes;
     atomic_ulong next_block;
@@ -306,6 +312,7 @@ struct launch {
     bool races_global;              /* note accesses to global memory */
     bool races_in_turn;             /* …as they come, on one worker: race/order.c */
     bool later_first;               /* sim_options.later_first */
+    bool by_lot;                    /* …and blocks look at what others leave: who has its turn is by lot */
     bool strict;                    /* sim_options.strict_order */
     const struct race_hooks *hooks; /* set where sanitize is */
     u32 global_shift,
@@ -376,6 +383,13 @@ void core_collect_reports(struct launch *l, struct sim_result *out);
 /* core/launch.c: a grid of blocks on workers, in these steps. */
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
 bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
+enum { LAUNCH_TURN = 20000 /* instructions of a warp */ };
+/* Another place for a block, while there are less than `most`; the next block that has not begun, put there. False: none. */
+bool launch_add_resident(struct worker *k, u32 most);
+bool launch_next_block(struct worker *k, struct block *b);
+void launch_note_fault(struct worker *k, u64 linear);
+/* Of a traced launch: until the block is done or draws again, or is found to wait for others. */
+enum warp_state launch_run_alone(struct worker *k, struct block *b);
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
 bool launch_finish_block(struct worker *k, struct block *b);
 /* core/work.c: what the worker counted since the last call was this block's work; once it is done, it is the launch's. */

@@ -21,7 +21,7 @@ void fragment_start(struct warp *w, u32 lanes, u32 pc) {
     w->nfrag = lanes ? 1 : 0;
     w->frag[0] = (struct fragment){.pc = pc, .mask = lanes};
     w->executed = 0;
-    w->drew = w->at_grid = false;
+    w->drew = w->at_grid = w->at_meeting = false, w->turn_began = 0;
     memset(w->arrived, 0, sizeof w->arrived);
     w->cluster_arrived = w->cluster_passed = w->fenced = 0;
 }

@@ -8,9 +8,11 @@
  *
  * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With `later_first` several begin at once, their
  * turns are short, and the latest is always the first to get on: in each round of turns the other way round than blocks were begun in the
- * round before. */
+ * round before. Where blocks look at what others leave, a turn ends before each look and each word that is left, and whether a block has its
+ * turn in a round is by lot: so a look comes before what it looks for, now and then. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/grid.h"
+#include "grader/sim/core/pace.h"
 #include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"
@@ -21,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-    TURN = 20000,
+    TURN = LAUNCH_TURN,
     BESIDE = 8 /* blocks that begin at once, later ones first */,
     SHORT_TURN = 500,
     SMALL_LAUNCH = 128 /* warps: not worth a second thread */
@@ -75,7 +77,7 @@ static void worker_close(struct worker *k) {
     free(k->taint);
 }
 
-static void note_fault(struct worker *k, u64 linear) {
+void launch_note_fault(struct worker *k, u64 linear) {
     unsigned long lowest = atomic_load(&k->launch->fault_block);
     while (linear < lowest && !atomic_compare_exchange_weak(&k->launch->fault_block, &lowest, linear))
         ;
@@ -141,7 +143,7 @@ static void run_blocks(struct worker *k) {
         while ((s = block_run(k, b, TURN)) == WARP_YIELDS)
             ;
         if (s == WARP_FAULTED) {
-            if (k->x.faulted) note_fault(k, i);
+            if (k->x.faulted) launch_note_fault(k, i);
             return;
         }
         if (!launch_finish_block(k, b)) return;
@@ -150,7 +152,7 @@ static void run_blocks(struct worker *k) {
 
 /* ---- blocks that may wait for each other ---- */
 
-static bool add_resident(struct worker *k, u32 most) {
+bool launch_add_resident(struct worker *k, u32 most) {
     if (k->nblocks >= most) return false;
     GROW(k->blocks, k->nblocks + 1, k->blocks_capacity, 1);
     if (!block_allocate(k->launch, &k->blocks[k->nblocks])) return false;
@@ -158,7 +160,7 @@ static bool add_resident(struct worker *k, u32 most) {
     return true;
 }
 
-static bool next_block(struct worker *k, struct block *b) {
+bool launch_next_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 i = atomic_fetch_add(&l->next_block, 1);
     if (i >= (l->chosen ? l->nchosen : l->nblocks)) return b->done = true, false;
@@ -171,29 +173,40 @@ static bool next_block(struct worker *k, struct block *b) {
 static u32 start_more(struct worker *k, u32 most, u32 idle_rounds, bool share) {
     u32 started = 0;
     for (u32 more = share ? most - k->nblocks : idle_rounds % 4 == 3 ? k->nblocks : 1; more; more--)
-        if (atomic_load(&k->launch->next_block) < k->launch->nblocks && add_resident(k, most))
-            started += next_block(k, &k->blocks[k->nblocks - 1]);
+        if (atomic_load(&k->launch->next_block) < k->launch->nblocks && launch_add_resident(k, most))
+            started += launch_next_block(k, &k->blocks[k->nblocks - 1]);
     return started;
 }
 
 /* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many turns a warp, from one draw to
  * the next) before it is said to wait for another: the time model knows no such waiting. */
 enum { ALONE = 16 };
-static enum warp_state run_turn(struct worker *k, struct block *b) {
+enum warp_state launch_run_alone(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 until = b->executed + (u64)ALONE * TURN * b->nwarps;
-    k->drew = false;
-    enum warp_state s = block_run(k, b, l->later_first ? SHORT_TURN : TURN);
-    if (!l->trace || l->waits) return s;
-    while (s == WARP_YIELDS && !k->drew && b->executed < until) s = block_run(k, b, TURN);
-    l->waits = s == WARP_YIELDS && !k->drew;
+    enum warp_state s;
+    do s = block_run(k, b, TURN);
+    while (!l->waits && s == WARP_YIELDS && !k->drew && b->executed < until);
+    l->waits |= s == WARP_YIELDS && !k->drew;
     return s;
 }
 
+static enum warp_state run_turn(struct worker *k, struct block *b) {
+    const struct launch *l = k->launch;
+    k->drew = false;
+    if (l->trace && !l->waits) return launch_run_alone(k, b);
+    return block_run(k, b, l->later_first ? SHORT_TURN : TURN);
+}
+
+/* Not twice in a row for long, and by nothing but the numbers of block and round. */
+static bool loses(const struct launch *l, const struct block *b, u64 round) {
+    return l->by_lot && launch_hash(b->linear, round + 1) >> 40 & 1;
+}
+
 static u32 start_first(struct worker *k, u32 most) {
-    u32 running = next_block(k, &k->blocks[0]) ? 1 : 0;
-    while (k->launch->later_first && running && running < BESIDE && add_resident(k, most)) {
-        if (!next_block(k, &k->blocks[running])) break;
+    u32 running = launch_next_block(k, &k->blocks[0]) ? 1 : 0;
+    while (k->launch->later_first && running && running < BESIDE && launch_add_resident(k, most)) {
+        if (!launch_next_block(k, &k->blocks[running])) break;
         running++;
     }
     return running;
@@ -210,6 +223,7 @@ static u32 after_waiting(struct worker *k, u32 most, u32 idle_rounds, bool share
 static void run_resident(struct worker *k, u32 most) {
     const struct launch *l = k->launch;
     u32 running = start_first(k, most), idle_rounds = 0;
+    u64 round = 0;
     bool backward = l->later_first;
     while (running) {
         running = 0;
@@ -217,18 +231,22 @@ static void run_resident(struct worker *k, u32 most) {
         for (u32 n = k->nblocks, i = 0; i < n; i++) {
             struct block *b = &k->blocks[backward ? n - 1 - i : i];
             if (b->done) continue;
+            if (loses(l, b, round)) {
+                running++, got_on = waits = true;
+                continue;
+            }
             u64 before = b->executed;
             enum warp_state s = run_turn(k, b);
             got_on |= s != WARP_WAITS || b->executed != before;
             if (l->trace) block_work_account(k, b);
-            if (s == WARP_FAULTED) return note_fault(k, b->linear);
+            if (s == WARP_FAULTED) return launch_note_fault(k, b->linear);
             share |= k->drew;
             if (s == WARP_YIELDS || s == WARP_WAITS) waits = true;
-            else if (finished = true, !launch_finish_block(k, b) || !next_block(k, b)) b->done = true;
+            else if (finished = true, !launch_finish_block(k, b) || !launch_next_block(k, b)) b->done = true;
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
-        idle_rounds = finished ? 0 : idle_rounds + 1;
+        idle_rounds = finished ? 0 : idle_rounds + 1, round++;
         if (waits) running += after_waiting(k, most, idle_rounds, share, got_on);
         backward = l->later_first && !backward;
     }
@@ -245,6 +263,7 @@ static void *work(void *argument) {
     struct worker *k = argument;
     struct launch *l = k->launch;
     if (l->clustered) cluster_work(k, l->code->communicates ? device_residents(l) / l->cluster_blocks : 1);
+    else if (l->pace) pace_run(k, device_residents(l));
     else if (l->code->communicates) run_resident(k, device_residents(l));
     else run_blocks(k);
     return NULL;
@@ -296,6 +315,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
     l->strict = s->options.strict_order;
     l->later_first = s->options.later_first;
+    l->by_lot = l->later_first && l->code->looks;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);
@@ -303,11 +323,12 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
 
 bool launch_open(struct launch *l) {
     grid_open(l);
+    pace_open(l);
     l->workers = xcalloc(l->nworkers, sizeof *l->workers);
     for (u32 i = 0; i < l->nworkers; i++) {
         struct worker *k = &l->workers[i];
         worker_open(k, l, i);
-        if (!l->clustered && !add_resident(k, 1)) return false;
+        if (!l->clustered && !launch_add_resident(k, 1)) return false;
     }
     if (l->clustered) return cluster_open(l);
     return true;
@@ -325,4 +346,5 @@ void launch_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) worker_close(&l->workers[i]);
     free(l->workers);
     free(l->units);
+    pace_close(l);
 }

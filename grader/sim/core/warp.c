@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/grid.h"
+#include "grader/sim/core/pace.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
 
@@ -197,6 +198,9 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         take_place(x, f);
         if (__builtin_expect(ops[f->pc].flags & OPF_POLL, false) && grid_holds(x, f->mask, ops + f->pc))
             return WARP_WAITS;
+        if (__builtin_expect(ops[f->pc].flags & OPF_MEETS, false) &&
+            pace_stops(x, w, f->mask & guard_mask(x, ops + f->pc), ops + f->pc))
+            return WARP_YIELDS;
         if (draws_again(x, w, f)) return WARP_YIELDS;
         if (__builtin_expect(x->trace != NULL, false))
             trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);

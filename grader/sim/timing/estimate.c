@@ -276,6 +276,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .base = p->base,
                               .order = order,
                               .norder = n,
+                              .last_waits = out->paced,
                               .blocks = p->blocks,
                               .resident = p->resident,
                               .active_sms = (double)p->place.nblocks / p->blocks,

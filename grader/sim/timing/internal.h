@@ -227,6 +227,7 @@ struct replay_input {
     u64 base;         /* the block whose neighbours are traced, too */
     const u32 *order; /* which traced block is the n-th of the SM */
     u32 norder;
+    bool last_waits;                        /* of blocks that run at one time, the last waits longest: core/pace.c */
     u32 blocks, resident;                   /* blocks that the SM runs in all, at one time */
     double active_sms;                      /* among which L2 and DRAM are shared */
     u32 shared_bytes, local_bytes, threads; /* per block, per thread, per block */

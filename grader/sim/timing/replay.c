@@ -8,15 +8,12 @@
  * warp up. L1 is a tag store fed by the warps as they go, so that its hits come out of the interleaving. L2
  * and DRAM see one SM's part of the traffic, see traffic.c. When a block ends the next one starts; after some
  * rounds of resident blocks the rest is extrapolated from the rate. */
+#include "grader/sim/core/pace.h"
 #include "grader/sim/timing/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const double start_cycles = 200; /* from a block's start to its first instruction: fetch, constants */
-/* Clocks of the device from one block's start to the next one's, wherever they go: empty kernels of 8448 and 67584 blocks of 32 to
- * 1024 threads on an H100, 0.60 to 0.68 ns a block. */
-static const double dispatch_cycles = 1.2;
 /* A warp's arrival at a barrier takes the unit two cycles; from the last one to when all go on. H100: 256 barriers in a row of 16
  * warps, 57 cycles each; of 64 in four blocks, 138; of one warp, 30. */
 static const double arrival_cycles = 2.1, barrier_latency = 20;
@@ -273,16 +270,17 @@ static bool advance(struct machine *m, struct rwarp *w) {
 static double dispatch(struct machine *m, double now) {
     if (off(m, TERM_BIT(LAUNCH))) return now;
     double start = max2(now, m->dispatch);
-    m->dispatch = start + dispatch_cycles * m->in->active_sms;
+    m->dispatch = start + pace_dispatch_cycles * m->in->active_sms;
     return start;
 }
 
 /* The n-th block of an SM. The blocks of one SM lie as many apart as the device has SMs: of a grid that gives it fewer than were
  * traced, they are taken from all of the sample, and not from its first ones, which are neighbours and share lines as no two blocks
- * of one SM do. */
+ * of one SM do. Where blocks wait for those before them, it is the SM that has the last one whose time counts. */
 static const struct trace_block *nth_block(const struct replay_input *in, u32 n) {
     bool few = in->blocks < in->norder;
-    return &in->trace->blocks[in->order[few ? (u32)((u64)n * in->norder / in->blocks) : n % in->norder]];
+    u64 at = few && in->last_waits ? (n + 1ull) * in->norder / in->blocks - 1 : (u64)n * in->norder / in->blocks;
+    return &in->trace->blocks[in->order[few ? (u32)at : n % in->norder]];
 }
 
 static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
@@ -301,15 +299,15 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         w->copies = 0, w->groups = 0, w->at_grid = false, w->held = 0;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
-        w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : start_cycles);
+        w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : pace_start_cycles);
         memset(w->ready, 0, (in->regions->nregisters + SASS_BARRIERS) * sizeof *w->ready);
         w->running = advance(m, w);
         b->running += w->running;
         if (w->running) push(m, slot * m->nwarps + i);
     }
     if (b->running) return;
-    m->done[m->ndone++] = now + start_cycles; /* nothing was traced */
-    if (m->started < limit) start_block(m, slot, now + start_cycles, limit);
+    m->done[m->ndone++] = now + pace_start_cycles; /* nothing was traced */
+    if (m->started < limit) start_block(m, slot, now + pace_start_cycles, limit);
 }
 
 static void end_warp(struct machine *m, struct rwarp *w, u32 limit) {

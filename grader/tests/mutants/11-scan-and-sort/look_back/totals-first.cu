@@ -1,0 +1,112 @@
+// expect: PART
+// The input is read twice.
+
+constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 4, TILE = THREADS * QUADS * 4; // a lane has four times four elements
+constexpr int MOST_TILES = 1 << 14;
+constexpr unsigned ALL = 0xffffffff;
+
+__device__ unsigned total[MOST_TILES]; // of each tile; then of all tiles up to it
+
+__device__ uint4 load(const unsigned *in, int i, int n) {
+    if (i + 4 <= n) return *reinterpret_cast<const uint4 *>(in + i);
+    return {i < n ? in[i] : 0, i + 1 < n ? in[i + 1] : 0, i + 2 < n ? in[i + 2] : 0, 0};
+}
+
+__device__ void store(unsigned *out, int i, int n, uint4 x) {
+    if (i + 4 <= n) {
+        *reinterpret_cast<uint4 *>(out + i) = x;
+        return;
+    }
+    if (i < n) out[i] = x.x;
+    if (i + 1 < n) out[i + 1] = x.y;
+    if (i + 2 < n) out[i + 2] = x.z;
+}
+
+// Where the lane's k-th four elements lie.
+__device__ int place(int tile, int k) {
+    return tile * TILE + (threadIdx.x / 32 * QUADS + k) * 128 + threadIdx.x % 32 * 4;
+}
+
+__device__ void load_tile(uint4 (&x)[QUADS], const unsigned *in, int tile, int n) {
+#pragma unroll
+    for (int k = 0; k < QUADS; k++) x[k] = load(in, place(tile, k), n);
+}
+
+__device__ void store_tile(unsigned *out, int tile, int n, const uint4 (&x)[QUADS], unsigned before) {
+#pragma unroll
+    for (int k = 0; k < QUADS; k++)
+        store(out, place(tile, k), n, {before + x[k].x, before + x[k].y, before + x[k].z, before + x[k].w});
+}
+
+__device__ unsigned scan_warp(unsigned x) {
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        unsigned other = __shfl_up_sync(ALL, x, distance);
+        if (threadIdx.x % 32 >= distance) x += other;
+    }
+    return x;
+}
+
+// Each element becomes the sum of the tile's elements up to it. Returns the sum of all of them.
+__device__ unsigned scan_tile(uint4 (&x)[QUADS]) {
+    __shared__ unsigned sum[WARPS];
+    unsigned before = 0, all = 0, some = 0;
+#pragma unroll
+    for (int k = 0; k < QUADS; k++) {
+        unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, up_to = scan_warp(d), start = some + up_to - d;
+        x[k] = {start + a, start + b, start + c, start + d};
+        some += __shfl_sync(ALL, up_to, 31);
+    }
+    if (threadIdx.x % 32 == 0) sum[threadIdx.x / 32] = some;
+    __syncthreads();
+    for (int w = 0; w < WARPS; w++) before += w < threadIdx.x / 32 ? sum[w] : 0, all += sum[w];
+#pragma unroll
+    for (int k = 0; k < QUADS; k++) x[k] = {before + x[k].x, before + x[k].y, before + x[k].z, before + x[k].w};
+    return all;
+}
+
+__global__ void add_tiles(const unsigned *__restrict__ in, int n) {
+    __shared__ unsigned sum;
+    uint4 x[QUADS];
+    unsigned mine = 0;
+    load_tile(x, in, blockIdx.x, n);
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < QUADS; k++) mine += x[k].x + x[k].y + x[k].z + x[k].w;
+    mine = __reduce_add_sync(ALL, mine);
+    if (threadIdx.x % 32 == 0) atomicAdd(&sum, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) total[blockIdx.x] = sum;
+}
+
+// Of all tiles, by one block: each total becomes the sum of all up to it.
+__global__ void scan_totals(int tiles) {
+    __shared__ unsigned sum[32];
+    unsigned before = 0;
+    for (int base = 0; base < tiles; base += 1024) {
+        int i = base + threadIdx.x;
+        unsigned mine = scan_warp(i < tiles ? total[i] : 0), all = 0, start = before;
+        if (threadIdx.x % 32 == 31) sum[threadIdx.x / 32] = mine;
+        __syncthreads();
+        for (int w = 0; w < 32; w++) start += w < threadIdx.x / 32 ? sum[w] : 0, all += sum[w];
+        if (i < tiles) total[i] = start + mine;
+        before += all;
+        __syncthreads();
+    }
+}
+
+__global__ void scan_tiles(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n) {
+    uint4 x[QUADS];
+    load_tile(x, in, blockIdx.x, n);
+    scan_tile(x);
+    store_tile(out, blockIdx.x, n, x, blockIdx.x ? total[blockIdx.x - 1] : 0);
+}
+
+extern "C" void look_back(unsigned *out, const unsigned *in, int n) {
+    int tiles = (n + TILE - 1) / TILE;
+    if (tiles == 0) return;
+    add_tiles<<<tiles, THREADS>>>(in, n);
+    scan_totals<<<1, 1024>>>(tiles);
+    scan_tiles<<<tiles, THREADS>>>(out, in, n);
+}
