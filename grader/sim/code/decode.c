@@ -440,7 +440,7 @@ static void own_stats(struct sim_module *m) {
         bool texture = !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust");
         bool barrier = !strcmp(name, "mbarrier");
         if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk") &&
-            !texture && !barrier)
+            strcmp(name, "cp.async.bulk.tensor") && !texture && !barrier)
             continue;
         const struct mem_desc *d = &m->mems[o->aux];
         if (barrier && d->verb == MEM_LOAD)
