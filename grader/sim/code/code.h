@@ -47,7 +47,7 @@ struct code {
     u32 first_op, end_op; /* in module->ops */
     u32 frame_bytes;      /* of registers */
     u32 local_bytes;      /* per lane, of this function's .local variables */
-    u32 static_shared;
+    u32 static_shared, dynamic_align; /* dynamic_align: of dynamic shared memory, 0 = as usual */
     u32 max_frame, max_local; /* with everything that it may call */
     u32 block_bytes;          /* behind BASE_BLOCK, entries only */
     bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
@@ -199,9 +199,10 @@ struct sim_kernel {
     u32 registers, spill_bytes; /* from ptxas; 0 = not told */
 };
 
-/* Of a block: dynamic shared memory follows the static, at a multiple of 16. */
+/* Of a block: dynamic shared memory follows the static, at a multiple of 16, or of what its declaration asks for. */
 static inline u32 shared_bytes_of(const struct code *c, u32 dynamic) {
-    return ((c->static_shared + 15) & ~15u) + dynamic;
+    u32 most = 1024, asked = dynamic ? c->dynamic_align : 0, align = asked < 16 ? 16 : asked > most ? most : asked;
+    return ((c->static_shared + align - 1) & ~(align - 1)) + dynamic;
 }
 
 /* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048 threads in 65536 registers. */

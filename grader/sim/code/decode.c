@@ -483,6 +483,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
         c->awaits |= q->awaits;
+        if (q->dynamic_align > c->dynamic_align) c->dynamic_align = q->dynamic_align;
         c->cooperative |= q->cooperative;
         c->reads_textures |= q->reads_textures;
         c->writes_surfaces |= q->writes_surfaces;

@@ -71,6 +71,7 @@ static bool load(struct decoder *d, struct tensor_desc *t) {
         return false;
     if (multicast && !decode_source(d, &in->operands[3], PTX_U16, &t->ranks)) return false;
     d->c->awaits = true;
+    d->c->clusters |= multicast;
     return emit(d, t, first, src, BULK_IN);
 }
 
