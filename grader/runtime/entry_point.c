@@ -13,7 +13,7 @@ static const char *const names[] = {
 #undef ENTRY
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs may still ask for them */
-#define ENTRY(name) (void (*)(void))name,
+#define ENTRY(name) (void (*)(void)) name,
 static void (*const entries[])(void) = {
 #include "grader/runtime/entry_points.def"
 };

@@ -52,8 +52,10 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
                                 const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
     struct tensor_map m = {.address = (uint64_t)address, .type = narrow((uint32_t)type), .rank = narrow(rank)};
-    bool known = (unsigned)type <= 15 && (unsigned)interleave <= 2 && (unsigned)swizzle <= 6 && (unsigned)promotion <= 3;
-    if (!out || (uintptr_t)out % 64 || !known || rank < 1 || rank > 5 || !dim || !box || !steps || (rank > 1 && !strides))
+    bool known =
+        (unsigned)type <= 15 && (unsigned)interleave <= 2 && (unsigned)swizzle <= 6 && (unsigned)promotion <= 3;
+    if (!out || (uintptr_t)out % 64 || !known || rank < 1 || rank > 5 || !dim || !box || !steps ||
+        (rank > 1 && !strides))
         return CUDA_ERROR_INVALID_VALUE;
     const char *missing = not_simulated((unsigned)type, (unsigned)interleave, (unsigned)swizzle);
     if (missing) return (CUresult)wb_unsupported(missing);
@@ -87,7 +89,8 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuu
                                  cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-    (void)out, (void)type, (void)rank, (void)address, (void)dim, (void)strides, (void)lower, (void)upper, (void)channels;
+    (void)out, (void)type, (void)rank, (void)address, (void)dim, (void)strides, (void)lower, (void)upper,
+        (void)channels;
     (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
     return (CUresult)wb_unsupported("cuTensorMapEncodeIm2col");
 }

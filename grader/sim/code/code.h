@@ -44,13 +44,13 @@ struct var_place {
 struct code {
     const struct ptx_func *func;
     const char *name;
-    u32 first_op, end_op; /* in module->ops */
-    u32 frame_bytes;      /* of registers */
-    u32 local_bytes;      /* per lane, of this function's .local variables */
+    u32 first_op, end_op;             /* in module->ops */
+    u32 frame_bytes;                  /* of registers */
+    u32 local_bytes;                  /* per lane, of this function's .local variables */
     u32 static_shared, dynamic_align; /* dynamic_align: of dynamic shared memory, 0 = as usual */
-    u32 max_frame, max_local; /* with everything that it may call */
-    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
-    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
+    u32 max_frame, max_local;         /* with everything that it may call */
+    u32 block_bytes;                  /* behind BASE_BLOCK, entries only */
+    bool communicates;                /* blocks may see each other's writes: run them in order on one worker */
     bool awaits; /* a lane may wait for what another one writes: atomics' results, volatile loads, fences, mbarriers */
     bool updates_global;               /* by atomics or strong stores */
     u64 changes;                       /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */

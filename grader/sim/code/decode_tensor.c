@@ -13,9 +13,9 @@
 
 /* Of the opcode from the part `nd` on, of which each part is known: other modes than tiles, groups of blocks … are not. */
 static bool knows_parts(const struct ptx_insn *in, unsigned nd, bool reduces) {
-    static const char *const known[] = {"shared::cluster",    "shared::cta",        "global", "tile",
-                                        "mbarrier::complete_tx::bytes", "bulk_group", "multicast::cluster",
-                                        "L2::cache_hint"};
+    static const char *const known[] = {
+        "shared::cluster", "shared::cta",        "global",        "tile", "mbarrier::complete_tx::bytes",
+        "bulk_group",      "multicast::cluster", "L2::cache_hint"};
     char part[64];
     for (unsigned i = nd + 1; decode_opcode_part(in->opcode, i, part, sizeof part); i++) {
         bool is = reduces && i == nd + 3;
@@ -39,7 +39,8 @@ static bool reduction(const char *name, u8 *atom) {
 /* [map, {c…}] */
 static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct tensor_desc *t, ref *map) {
     struct ptx_operand address = *p;
-    if (p->kind != PTX_OP_ADDRESS || p->nitems != t->rank) return decode_refuse(d, "not implemented: these coordinates of");
+    if (p->kind != PTX_OP_ADDRESS || p->nitems != t->rank)
+        return decode_refuse(d, "not implemented: these coordinates of");
     address.nitems = 0;
     for (unsigned i = 0; i < t->rank; i++)
         if (!decode_source(d, &p->items[i], PTX_S32, &t->coord[i])) return false;
@@ -80,7 +81,8 @@ static bool store(struct decoder *d, struct tensor_desc *t) {
     ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u32 first = d->m->nops;
     if (in->noperands < 2) return decode_refuse(d, "operand missing in");
-    if (!decode_place(d, &in->operands[0], t, &src[1]) || !decode_whole_address(d, &in->operands[1], &src[0])) return false;
+    if (!decode_place(d, &in->operands[0], t, &src[1]) || !decode_whole_address(d, &in->operands[1], &src[0]))
+        return false;
     if (t->reduces) d->c->communicates = true; /* whether it adds floats says the map */
     if (t->reduces) d->c->updates_global = true;
     return emit(d, t, first, src, BULK_OUT);
@@ -91,9 +93,9 @@ bool decode_tensor(struct decoder *d) {
     char part[64], to[64], from[64];
     struct tensor_desc t = {.ranks = REF_NONE, .reduces = !strncmp(in->opcode, "cp.reduce.", 10)};
     unsigned nd = t.reduces ? 5 : 4;
-    if (!decode_opcode_part(in->opcode, nd, part, sizeof part) || part[0] < '1' || part[0] > '5' || strcmp(part + 1, "d") ||
-        !decode_opcode_part(in->opcode, nd + 1, to, sizeof to) || !decode_opcode_part(in->opcode, nd + 2, from, sizeof from) ||
-        !knows_parts(in, nd, t.reduces))
+    if (!decode_opcode_part(in->opcode, nd, part, sizeof part) || part[0] < '1' || part[0] > '5' ||
+        strcmp(part + 1, "d") || !decode_opcode_part(in->opcode, nd + 1, to, sizeof to) ||
+        !decode_opcode_part(in->opcode, nd + 2, from, sizeof from) || !knows_parts(in, nd, t.reduces))
         return decode_refuse(d, "not implemented: instruction");
     t.rank = (u8)(part[0] - '0');
     if (t.reduces && (!decode_opcode_part(in->opcode, nd + 3, part, sizeof part) || !reduction(part, &t.atom)))

@@ -43,7 +43,8 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
     u64 offset = address - PARAM_WINDOW;
     if (address % TENSOR_MAP_ALIGN) {
         core_fault(x, SIM_FAULT_MISALIGNED, c->o, c->lane, address,
-                   "takes a tensor map at 0x%llx, which is no multiple of %d", (unsigned long long)address, TENSOR_MAP_ALIGN);
+                   "takes a tensor map at 0x%llx, which is no multiple of %d", (unsigned long long)address,
+                   TENSOR_MAP_ALIGN);
         return NULL;
     }
     if (offset < r->param_bytes && r->param_bytes - offset >= TENSOR_MAP_BYTES) return (const u8 *)r->params + offset;
@@ -56,7 +57,8 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
 }
 
 static bool refuse(const struct tile_copy *c, u64 address, const char *why) {
-    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address, "takes 128 bytes for a tensor map that are none: %s", why);
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address, "takes 128 bytes for a tensor map that are none: %s",
+               why);
     return false;
 }
 
@@ -88,7 +90,8 @@ static bool check_global(struct tile_copy *c) {
     int i = memory_find(m, t->low, n);
     if (i >= 0 && (c->o->imm == BULK_IN || !m->table[i].constant)) return true;
     if (i >= 0)
-        core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low, "copies to `%s` in constant memory", m->table[i].name);
+        core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low, "copies to `%s` in constant memory",
+                   m->table[i].name);
     else {
         memory_describe(m, t->low, n < UINT32_MAX ? (u32)n : UINT32_MAX, where, sizeof where);
         core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, t->low,
@@ -143,7 +146,8 @@ static bool add_ends(struct tile_copy *c) {
     if (c->d->ranks == REF_NONE) return add_end(c, to, barrier);
     u32 mask = ((const u16 *)operand_at(c->x, c->d->ranks))[c->lane];
     if (mask >> blocks) {
-        core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to, "copies to ranks 0x%x of a cluster of %u blocks", mask, blocks);
+        core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to, "copies to ranks 0x%x of a cluster of %u blocks", mask,
+                   blocks);
         return false;
     }
     for (u32 r = 0; r < blocks; r++) {
@@ -318,7 +322,8 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
     u8 type = c->tile.map.type;
     *d = (struct mem_desc){.type = allowed[type].type, .atom = c->d->atom, .width = (u8)c->tile.element, .count = 1};
     if (allowed[type].atoms >> c->d->atom & 1) return true;
-    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, 0, "reduces by an operation that there is not for elements of the map's type");
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, 0,
+               "reduces by an operation that there is not for elements of the map's type");
     return false;
 }
 

@@ -15,9 +15,9 @@ static const struct {
 static const char *broken_rule(const struct tensor_map *m, uint32_t bytes, uint8_t kind) {
 #define RULE(condition, text) \
     if (!(condition)) return text;
-#define EACH(n, condition, text)                     \
-    for (unsigned i = 0; i < (unsigned)(n); i++) {   \
-        if (!(condition)) return text;               \
+#define EACH(n, condition, text)                   \
+    for (unsigned i = 0; i < (unsigned)(n); i++) { \
+        if (!(condition)) return text;             \
     }
 #include "grader/sim/tensor_map.def"
     return NULL;
