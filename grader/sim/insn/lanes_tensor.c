@@ -190,7 +190,10 @@ static void count_tile(struct tile_copy *c) {
 static void count_end(const struct tile_copy *c, const struct end *e) {
     struct exec *x = c->x;
     bool in = c->o->imm == BULK_IN;
-    if (cluster_holder(x, e->bytes) != x->block) return; /* lane_bulk_shared has seen to it */
+    if (cluster_holder(x, e->bytes) != x->block) { /* lane_bulk_shared has seen to the rest */
+        x->stats[x->mems[c->o->aux].stat + BULK_STAT_STORE][STAT_LANES] += c->tile.bytes;
+        return;
+    }
     ISAFN(lane_bulk_count)(x, c->o, in ? BULK_STAT_STORE : BULK_STAT_LOAD, c->offset, (u32)c->tile.bytes);
     if (x->sanitize) ISAFN(lane_bulk_race)(x, c->o, c->lane, e->address, c->reach, in ? RACE_WRITE : RACE_READ);
     if (!e->barrier || !barrier_is_own(x, e->barrier)) return;

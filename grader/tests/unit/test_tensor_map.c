@@ -121,10 +121,10 @@ END_TEST
 START_TEST(test_forged) {
     struct tensor_map m = matrix(4096);
     ck_assert_ptr_null(wrong(&m));
-#define REFUSED(change)                       \
-    do {                                      \
-        m = matrix(4096);                     \
-        change;                               \
+#define REFUSED(change)                          \
+    do {                                         \
+        m = matrix(4096);                        \
+        change;                                  \
         ck_assert_msg(wrong(&m), "%s", #change); \
     } while (0)
     REFUSED(m.mark++);
@@ -209,7 +209,8 @@ static const char copies[] =
          ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %q<4>;\n.shared .align 128 .b8 s[256];\n"
          "ld.param.u32 %r0, [x];\nld.param.u32 %r1, [y];\nmov.b64 %q0, map;\ncvta.param.u64 %q1, %q0;\n"
          "mbarrier.init.shared.b64 [s+128], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [s+128], 128;\n"
-         ".loc 1 10 0\ncp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, {%r0, %r1}], "
+         ".loc 1 10 0\ncp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, "
+         "{%r0, %r1}], "
          "[s+128];\n"
          "again: mbarrier.try_wait.parity.shared.b64 %p0, [s+128], 0;\n@!%p0 bra again;\n"
          ".loc 1 11 0\ncp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r1, %r0}], [s];\n"
@@ -246,10 +247,10 @@ START_TEST(test_counts) {
     ck_assert_uint_eq(add.bulk_requests_store, 1);
     ck_assert_uint_eq(add.bulk_sectors_store, 8);
     sim_read(r.sim, buffer, after, sizeof after);
-    ck_assert_float_eq(after[2 * 12 + 2], 26);       /* in neither */
-    ck_assert_float_eq(after[2 * 12 + 3], 38);       /* stored only: element (2, 3) */
-    ck_assert_float_eq(after[3 * 12 + 3], 50 + 39);  /* stored (2, 4) = 50, added (3, 3) = 39 */
-    ck_assert_float_eq(after[6 * 12 + 2], 74 + 74);  /* added to itself */
+    ck_assert_float_eq(after[2 * 12 + 2], 26);      /* in neither */
+    ck_assert_float_eq(after[2 * 12 + 3], 38);      /* stored only: element (2, 3) */
+    ck_assert_float_eq(after[3 * 12 + 3], 50 + 39); /* stored (2, 4) = 50, added (3, 3) = 39 */
+    ck_assert_float_eq(after[6 * 12 + 2], 74 + 74); /* added to itself */
     sim_result_free(&got);
     rig_close(&r);
 }
