@@ -235,6 +235,7 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_CLUSTER, "shared memory of another block", cudaErrorLaunchFailure)       \
     X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources) \
     X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                      \
+    X(SIM_FAULT_TENSOR_MAP, "tensor map", cudaErrorIllegalInstruction)                   \
     /* sanitizer findings: the launch goes on, nothing faults on a real device */        \
     X(SIM_FAULT_UNINITIALISED, "uninitialised read", cudaSuccess)                        \
     X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                          \

@@ -44,13 +44,13 @@ struct var_place {
 struct code {
     const struct ptx_func *func;
     const char *name;
-    u32 first_op, end_op; /* in module->ops */
-    u32 frame_bytes;      /* of registers */
-    u32 local_bytes;      /* per lane, of this function's .local variables */
-    u32 static_shared;
-    u32 max_frame, max_local; /* with everything that it may call */
-    u32 block_bytes;          /* behind BASE_BLOCK, entries only */
-    bool communicates;        /* blocks may see each other's writes: run them in order on one worker */
+    u32 first_op, end_op;             /* in module->ops */
+    u32 frame_bytes;                  /* of registers */
+    u32 local_bytes;                  /* per lane, of this function's .local variables */
+    u32 static_shared, dynamic_align; /* dynamic_align: of dynamic shared memory, 0 = as usual */
+    u32 max_frame, max_local;         /* with everything that it may call */
+    u32 block_bytes;                  /* behind BASE_BLOCK, entries only */
+    bool communicates;                /* blocks may see each other's writes: run them in order on one worker */
     bool awaits; /* a lane may wait for what another one writes: atomics' results, volatile loads, fences, mbarriers */
     bool looks;  /* at global memory for what other blocks leave there: strong loads, atomics that change nothing */
     bool updates_global;               /* by atomics or strong stores */
@@ -164,8 +164,9 @@ struct sim_module {
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */
     struct tex_desc *texs;        /* tex.h */
+    struct tensor_desc *tensors;  /* tensor.h */
     struct fork *forks;
-    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nforks, ntexs;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nforks, ntexs, ntensors;
     u32 nbarriers; /* that have numbers: bar_desc.fork */
     struct code *codes;
     u32 ncodes;
@@ -199,9 +200,10 @@ struct sim_kernel {
     u32 registers, spill_bytes; /* from ptxas; 0 = not told */
 };
 
-/* Of a block: dynamic shared memory follows the static, at a multiple of 16. */
+/* Of a block: dynamic shared memory follows the static, at a multiple of 16, or of what its declaration asks for. */
 static inline u32 shared_bytes_of(const struct code *c, u32 dynamic) {
-    return ((c->static_shared + 15) & ~15u) + dynamic;
+    u32 most = 1024, asked = dynamic ? c->dynamic_align : 0, align = asked < 16 ? 16 : asked > most ? most : asked;
+    return ((c->static_shared + align - 1) & ~(align - 1)) + dynamic;
 }
 
 /* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048 threads in 65536 registers. */

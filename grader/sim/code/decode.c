@@ -440,7 +440,7 @@ static void own_stats(struct sim_module *m) {
         bool texture = !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust");
         bool barrier = !strcmp(name, "mbarrier");
         if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk") &&
-            !texture && !barrier)
+            strcmp(name, "cp.async.bulk.tensor") && !texture && !barrier)
             continue;
         const struct mem_desc *d = &m->mems[o->aux];
         if (barrier && d->verb == MEM_LOAD)
@@ -483,6 +483,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         if (state[j] == 0) close_calls(m, q, state);
         c->communicates |= q->communicates;
         c->awaits |= q->awaits, c->looks |= q->looks;
+        if (q->dynamic_align > c->dynamic_align) c->dynamic_align = q->dynamic_align;
         c->cooperative |= q->cooperative;
         c->reads_textures |= q->reads_textures;
         c->writes_surfaces |= q->writes_surfaces;

@@ -5,6 +5,7 @@
  * decode_mem.c     loads, stores, atomics, address conversions
  * decode_lower.c   instructions made of other rows
  * decode_async.c   cp.async, mbarrier, bulk copies
+ * decode_tensor.c  bulk copies by tensor maps
  * decode_cluster.c barriers and shared memory of clusters
  * decode_tex.c     textures and surfaces
  * decode_matrix.c  mma, wmma, ldmatrix
@@ -50,6 +51,7 @@ struct decoder {
 bool decode_plain(struct decoder *d);
 bool decode_set(struct decoder *d); /* decode_lower.c */
 bool decode_cp(struct decoder *d);  /* decode_async.c */
+bool decode_tensor(struct decoder *d);
 bool decode_mbarrier(struct decoder *d);
 bool decode_video(struct decoder *d);     /* decode_lower.c */
 bool decode_into_zero(struct decoder *d); /* createpolicy: a destination that becomes 0 */

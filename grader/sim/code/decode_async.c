@@ -226,10 +226,11 @@ static bool copy_in_bulk(struct decoder *d) {
     char to[32], from[32];
     if (!decode_opcode_part(in->opcode, 3, to, sizeof to)) return decode_refuse(d, "not implemented: instruction");
     if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0) return copy_group(d, to, true);
+    if (strcmp(to, "tensor") == 0) return decode_tensor(d);
     if (strcmp(to, "prefetch") == 0) return decode_emit_named(d, "nop"), true;
     bool barrier = decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes");
     if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") ||
-        decode_opcode_has(in->opcode, "cp_mask") || strcmp(to, "tensor") == 0 || in->noperands < 3u + barrier)
+        decode_opcode_has(in->opcode, "cp_mask") || in->noperands < 3u + barrier)
         return decode_refuse(d, "not implemented: instruction");
     ref target, origin, size, where = REF_NONE;
     u32 first = d->m->nops;
@@ -253,6 +254,7 @@ static bool copy_in_bulk(struct decoder *d) {
 bool decode_cp(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char part[32];
+    if (strncmp(in->opcode, "cp.reduce.async.bulk.tensor.", 28) == 0) return decode_tensor(d);
     if (strncmp(in->opcode, "cp.async.", 9) != 0 || !decode_opcode_part(in->opcode, 2, part, sizeof part))
         return decode_refuse(d, "not implemented: instruction");
     if (strcmp(part, "bulk") == 0) return copy_in_bulk(d);

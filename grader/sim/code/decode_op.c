@@ -282,6 +282,7 @@ static bool var_value(struct decoder *d, const struct ptx_operand *p, unsigned b
         return true;
     }
     if (v->space == PTX_SHARED && v->bytes == 0 && v->is_extern) {
+        if (v->align > d->c->dynamic_align) d->c->dynamic_align = v->align;
         ref base = REF(BASE_BLOCK, (bytes == 8 ? B_DYNAMIC_64 : B_DYNAMIC_32) * SLOT_BYTES);
         if (!p->offset) return *out = base, true;
         ref slot = decode_slot_new(d, bytes), offset = decode_slot_const(d, (u64)p->offset, bytes);

@@ -1,5 +1,6 @@
 /* taint_run.c — segments of a warp with undefined values: what each op needs to be defined, and what it does to the
  * others. See taint.h. */
+#include "grader/sim/code/tensor.h"
 #include "grader/sim/code/tex.h"
 #include "grader/sim/core/taint.h"
 
@@ -98,6 +99,16 @@ static void copy_bulk(struct exec *x, const struct op *o, u32 mask) {
     o->run(x, o, mask);
 }
 
+static void copy_tile(struct exec *x, const struct op *o, u32 mask) {
+    const struct tensor_desc *d = &x->worker->launch->module->tensors[o->target];
+    taint_check(x, o, o->src[0], 8, mask, as_address);
+    taint_check(x, o, o->src[1], 8, mask, as_address);
+    if (o->src[3] != REF_NONE) taint_check(x, o, o->src[3], 8, mask, as_address);
+    for (u32 i = 0; i < d->rank; i++) taint_check(x, o, d->coord[i], 4, mask, "copies a tile at it");
+    if (d->ranks != REF_NONE) taint_check(x, o, d->ranks, 2, mask, "decides by it which blocks get a tile");
+    o->run(x, o, mask);
+}
+
 static void take_stack(struct exec *x, const struct op *o, u32 mask) {
     taint_check(x, o, o->src[0], 4, mask, "takes as many bytes of stack");
     o->run(x, o, mask);
@@ -130,6 +141,7 @@ static const struct {
     {"mbarrier", barrier_op},
     {"cp.async", copy_part},
     {"cp.async.bulk", copy_bulk},
+    {"cp.async.bulk.tensor", copy_tile},
     {"cp.async.group", run_itself},
     {"alloca", take_stack},
     {"tex", texture},

@@ -243,6 +243,24 @@ void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from,
     }
 }
 
+void trace_rows_end(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r) {
+    enum { LINE = 128 };
+    u32 passes = (u32)((r->bytes + LINE - 1) / LINE);
+    struct access a = {.space = SPACE_GLOBAL, .verb = verb, .lanes = 1, .passes = passes < 255 ? passes : 255};
+    if (r->n) put_access(x, o, a, r->line, r->n);
+    r->n = 0, r->bytes = 0;
+}
+
+void trace_rows_add(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r, u64 from, u64 bytes) {
+    enum { MOST = 32 };
+    for (u64 end = from + bytes, next; from < end; from = next) {
+        next = (from / 32 + 1) * 32 < end ? (from / 32 + 1) * 32 : end;
+        if (r->n == MOST) trace_rows_end(x, o, verb, r);
+        r->n = add_line(r->line, r->n, from >> 5);
+        r->bytes += next - from;
+    }
+}
+
 void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset) {
     put_access(x, o, (struct access){.space = SPACE_SHARED, .verb = verb, .lanes = 1}, &offset, 1);
 }

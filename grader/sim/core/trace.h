@@ -98,3 +98,10 @@ void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset);
 void trace_grid(struct exec *x, const struct op *o, u8 verb);
 /* Of `bytes` consecutive bytes that a lane copies: an access for each 4 KB. */
 void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes);
+/* Of rows in global memory that a lane copies by one instruction: an access for each 32 lines. Begins as {0}. */
+struct trace_rows {
+    u64 line[33], bytes;
+    u32 n;
+};
+void trace_rows_add(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r, u64 from, u64 bytes);
+void trace_rows_end(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r);

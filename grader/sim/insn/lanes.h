@@ -32,6 +32,9 @@
 #undef RD
 extern op_fn *const ISAFN(lane_rows)[];
 
+/* lanes_atom.c: what an atomic on global memory leaves there, by d->atom and d->type. */
+u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b);
+
 /* lanes_mem.c: the addresses of all lanes. */
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);
 

@@ -1,7 +1,6 @@
 /* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
-#include "grader/sim/insn/lanes_mem.h"
+#include "grader/sim/insn/lanes_async.h"
 #include "grader/sim/code/async.h"
-#include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/count/flight.h"
 #include "grader/sim/count/pattern.h"
@@ -86,23 +85,17 @@ static u64 pack(struct mbarrier b) {
            b.pending;
 }
 
-static u32 offset_of(const struct block *b, const void *place) {
-    return (u32)((const unsigned char *)place - b->shared);
-}
-
 /* What came before the end of a phase is ordered before what waits for it: no race between the two. */
 static struct mbarrier next_phase(struct exec *x, struct mbarrier b, const u64 *place) {
     if (b.pending || b.bytes) return b;
     if (x->cluster) cluster_order(x);
-    else if (x->races_global) race_mbarrier_ends(x, offset_of(x->block, place));
+    else if (x->races_global) race_mbarrier_ends(x, shared_offset(x->block, place));
     b.phase ^= 1;
     b.pending = b.count;
     return b;
 }
 
-/* The barrier's place in shared memory, or NULL with a report. */
-static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane, bool fresh) {
-    u64 offset = ((const u64 *)operand_at(x, address))[lane];
+u64 *ISAFN(lane_barrier_at)(struct exec *x, const struct op *o, u64 offset, u32 lane, bool fresh) {
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
     if (x->cluster && cluster_is_away(x, offset))
         return (u64 *)ISAFN(lane_place_cluster)(x, o, &barrier_access, lane, offset);
@@ -111,9 +104,6 @@ static u64 *barrier_at(struct exec *x, const struct op *o, ref address, u32 lane
     if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
     return (u64 *)(x->shared + offset);
 }
-
-/* Copies arrive at mbarriers of the block that they write to, whose threads wait there: at another's they are not followed. */
-static bool is_own(const struct exec *x, const void *place) { return cluster_holder(x, place) == x->block; }
 
 static void misuse(struct exec *x, const struct op *o, u32 lane, const char *what) {
     core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
@@ -147,7 +137,8 @@ static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier
 
 static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool first) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
-    u64 *place = barrier_at(x, o, o->src[0], lane, verb == MBAR_INIT);
+    u64 at = ((const u64 *)operand_at(x, o->src[0]))[lane],
+        *place = ISAFN(lane_barrier_at)(x, o, at, lane, verb == MBAR_INIT);
     u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)operand_at(x, o->src[1]))[lane];
     if (!place) return;
     struct mbarrier b = unpack(*place);
@@ -155,7 +146,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
         if (n == 0 || n >> MBAR_PENDING_BITS)
             return misuse(x, o, lane, "initialises an mbarrier with a count that is not 1 to 1048575");
         *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
-        if (x->races_global && is_own(x, place)) race_mbarrier_init(x, o, lane, offset_of(x->block, place));
+        if (x->races_global && barrier_is_own(x, place)) race_mbarrier_init(x, o, lane, shared_offset(x->block, place));
         return;
     }
     if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
@@ -164,16 +155,16 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
                                       : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
         u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
-        if (x->sanitize && phase != b.phase && is_own(x, place))
-            race_async_waited(x, o, lane, offset_of(x->block, place), (u8)phase);
-        if (x->races_global && !x->cluster && phase != b.phase) race_mbarrier_seen(x, offset_of(x->block, place));
+        if (x->sanitize && phase != b.phase && barrier_is_own(x, place))
+            race_async_waited(x, o, lane, shared_offset(x->block, place), (u8)phase);
+        if (x->races_global && !x->cluster && phase != b.phase) race_mbarrier_seen(x, shared_offset(x->block, place));
         return;
     }
     u64 before = *place;
-    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) && is_own(x, place))
-        race_async_arrive(x, lane, offset_of(x->block, place), (u8)b.phase);
+    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) && barrier_is_own(x, place))
+        race_async_arrive(x, lane, shared_offset(x->block, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
-    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, offset_of(x->block, place), first);
+    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, shared_offset(x->block, place), first);
     *place = pack(next_phase(x, b, place));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
 }
@@ -213,6 +204,16 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     mark_barrier(x, o, ea, own, ended);
 }
 
+void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, u64 *place, u32 bytes) {
+    struct mbarrier b = unpack(*place);
+    if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
+    b.bytes -= bytes;
+    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, shared_offset(x->block, place), true);
+    *place = pack(next_phase(x, b, place));
+}
+
+u32 ISAFN(lane_barrier_phase)(u64 word) { return (u32)unpack(word).phase; }
+
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
 /* Into another block of the cluster. */
@@ -228,19 +229,24 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
     return b->shared + offset;
 }
 
+unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n, u32 lane,
+                                       unsigned char **written) {
+    if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
+    if (x->cluster && cluster_is_away(x, from)) return bulk_away(x, o, from, n, lane, written);
+    if (x->cluster) from = cluster_offset(from);
+    if (from < x->shared_bytes && n <= x->shared_bytes - from) {
+        *written = x->shared_written + from;
+        return x->shared + from;
+    }
+    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from,
+               "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
+               (unsigned long long)from, x->shared_bytes);
+    return NULL;
+}
+
 static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane,
                                  unsigned char **written) {
-    if (shared) {
-        if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
-        if (x->cluster && cluster_is_away(x, from)) return bulk_away(x, o, from, n, lane, written);
-        if (x->cluster) from = cluster_offset(from);
-        *written = x->shared_written + from;
-        if (from < x->shared_bytes && n <= x->shared_bytes - from) return x->shared + from;
-        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from,
-                   "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
-                   (unsigned long long)from, x->shared_bytes);
-        return NULL;
-    }
+    if (shared) return ISAFN(lane_bulk_shared)(x, o, from, n, lane, written);
     int i = memory_find(x->memory, from, n);
     if (i >= 0 && o->imm == BULK_OUT && x->memory->table[i].constant) {
         core_fault(x, SIM_FAULT_READ_ONLY, o, lane, from, "copies to `%s` in constant memory",
@@ -273,7 +279,7 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
     x->memory->marked = true;
 }
 
-static void count_bulk(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n) {
+void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n) {
     u64 *s = x->stats[x->mems[o->aux].stat + slot];
     bool load = slot == BULK_STAT_LOAD || (slot == BULK_STAT_GLOBAL && o->imm == BULK_IN);
     s[STAT_REQUESTS]++;
@@ -285,13 +291,13 @@ static void count_bulk(struct exec *x, const struct op *o, u32 slot, u64 from, u
 
 /* Each lane's copy is a request of its own: the hardware does not join them. */
 static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
-    if (o->imm != BULK_SHARED) count_bulk(x, o, BULK_STAT_GLOBAL, o->imm == BULK_IN ? from : to, n);
-    if (o->imm != BULK_OUT) count_bulk(x, o, BULK_STAT_STORE, to, n);
-    if (o->imm != BULK_IN) count_bulk(x, o, BULK_STAT_LOAD, from, n);
+    if (o->imm != BULK_SHARED) ISAFN(lane_bulk_count)(x, o, BULK_STAT_GLOBAL, o->imm == BULK_IN ? from : to, n);
+    if (o->imm != BULK_OUT) ISAFN(lane_bulk_count)(x, o, BULK_STAT_STORE, to, n);
+    if (o->imm != BULK_IN) ISAFN(lane_bulk_count)(x, o, BULK_STAT_LOAD, from, n);
 }
 
-/* An end in the block's own shared memory; bulk_away has seen to the others. */
-static void race_end(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n, enum race_access access) {
+/* bulk_away has seen to ends in other blocks' memory. */
+void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n, enum race_access access) {
     static const s32 here[32];
     if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
     if (x->cluster && cluster_is_away(x, address)) return;
@@ -302,8 +308,8 @@ static void race_end(struct exec *x, const struct op *o, u32 lane, u64 address, 
 /* Both ends, as accesses of the lane; and the copy as one that is under way. */
 static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from, u32 n) {
     u64 global = o->imm == BULK_IN ? from : to;
-    if (o->imm != BULK_OUT) race_end(x, o, lane, to, n, RACE_WRITE);
-    if (o->imm != BULK_IN) race_end(x, o, lane, from, n, RACE_READ);
+    if (o->imm != BULK_OUT) ISAFN(lane_bulk_race)(x, o, lane, to, n, RACE_WRITE);
+    if (o->imm != BULK_IN) ISAFN(lane_bulk_race)(x, o, lane, from, n, RACE_READ);
     if (o->imm == BULK_SHARED || !x->races_global || !memory_at(x->memory, global)->watched) return;
     ISAFN(race_global_lane)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n, o->imm == BULK_IN ? RACE_READ : RACE_WRITE);
@@ -313,11 +319,11 @@ static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsig
                        const unsigned char *origin, u32 n, const u64 *place) {
     bool in = o->imm != BULK_OUT;
     struct block *b = cluster_holder(x, in ? target : origin);
-    u32 shared = offset_of(b, in ? target : origin);
+    u32 shared = shared_offset(b, in ? target : origin);
     if (place && cluster_holder(x, place) != b) return;
     u64 global = o->imm == BULK_SHARED ? 0 : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
-    race_async_bulk(x, b, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n, place ? offset_of(b, place) + 1 : 0,
-                    place ? (u8)unpack(*place).phase : 0);
+    race_async_bulk(x, b, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n,
+                    place ? shared_offset(b, place) + 1 : 0, place ? (u8)unpack(*place).phase : 0);
 }
 
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
@@ -333,24 +339,20 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     unsigned char *target = bulk_range(x, o, o->imm != BULK_OUT, to, n, lane, &target_written);
     unsigned char *origin = bulk_range(x, o, o->imm != BULK_IN, from, n, lane, &origin_written);
     if (!target || !origin || !n) return;
-    u64 *place = o->src[3] == REF_NONE ? NULL : barrier_at(x, o, o->src[3], lane, false);
+    const u64 *barrier = o->src[3] == REF_NONE ? NULL : operand_at(x, o->src[3]);
+    u64 *place = barrier ? ISAFN(lane_barrier_at)(x, o, barrier[lane], lane, false) : NULL;
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
-    if (place && is_own(x, place) && o->imm == BULK_IN)
-        count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, offset_of(x->block, place), n);
-    if (x->trace && place && is_own(x, place)) trace_mark(x, o, MEM_STORE, offset_of(x->block, place));
+    if (place && barrier_is_own(x, place) && o->imm == BULK_IN)
+        count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, shared_offset(x->block, place), n);
+    if (x->trace && place && barrier_is_own(x, place)) trace_mark(x, o, MEM_STORE, shared_offset(x->block, place));
     core_charge(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);
     else if (o->imm == BULK_OUT) memset(target_written, 1, n);
     if (x->sanitize) bulk_begin(x, o, lane, target, origin, n, place);
-    if (!place) return;
-    struct mbarrier b = unpack(*place);
-    if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
-    b.bytes -= n;
-    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, offset_of(x->block, place), true);
-    *place = pack(next_phase(x, b, place));
+    if (place) ISAFN(lane_barrier_complete)(x, o, lane, place, n);
 }
 
 void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) bulk_lane(x, o, l); }

@@ -75,6 +75,8 @@ static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c, bool global) {
                            : apply_u16(d->atom, old, b, c);
 }
 
+u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b) { return apply(d, old, b, 0, true); }
+
 #define UPDATE(T)                                                                                            \
     do {                                                                                                     \
         T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED), next;                                             \

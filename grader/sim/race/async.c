@@ -26,8 +26,14 @@ static struct async *async_of(const struct exec *x, struct block *b) {
     return *a;
 }
 
+static void forget_all(struct async *a) {
+    for (u32 i = 0; i < a->n; i++) free(a->copy[i].tile);
+    a->n = 0;
+}
+
 void race_async_free(struct block *b) {
     if (!b->async) return;
+    forget_all(b->async);
     free(b->async->copy);
     free(b->async->committed[0]);
     free(b->async);
@@ -36,7 +42,7 @@ void race_async_free(struct block *b) {
 
 void race_async_start(struct block *b) {
     if (!b->async) return;
-    b->async->n = 0;
+    forget_all(b->async);
     memset(b->async->committed[0], 0, b->nwarps * 64ul * sizeof(u32));
 }
 
@@ -110,14 +116,23 @@ static bool target_is_whole(unsigned char *w, u32 bytes, u64 *at) {
     return true;
 }
 
+static bool source_is_whole(const struct exec *x, const struct async_copy *c, u32 lane) {
+    const unsigned char *shared = x->shared + c->shared[lane];
+    if (c->digest && c->kind == ASYNC_OUT) return memory_digest(shared, c->bytes, 0) == c->digest;
+    if (c->tile) {
+        bool live = memory_find(x->memory, c->tile->low, c->tile->high - c->tile->low) >= 0;
+        return !live || memory_tile_digest(x->memory, c->tile) == c->digest;
+    }
+    if (!(c->whole >> lane & 1) || memory_find(x->memory, c->global[lane], c->bytes) < 0) return true;
+    return !memcmp(shared, x->memory->bytes + (c->global[lane] - SIM_BASE), c->bytes);
+}
+
 /* The lane `lane` of c is complete, seen by lane `waits` at `o`. */
 static void complete_lane(struct exec *x, const struct op *o, u32 waits, const struct async_copy *c, u32 lane) {
-    unsigned char *w = x->shared_written + c->shared[lane], *target = x->shared + c->shared[lane];
-    const unsigned char *source = x->memory->bytes + (c->global[lane] - SIM_BASE);
+    unsigned char *w = x->shared_written + c->shared[lane];
     u64 at = c->shared[lane];
-    bool live = !(c->whole >> lane & 1) || memory_find(x->memory, c->global[lane], c->bytes) >= 0;
     if (c->kind != ASYNC_OUT && !target_is_whole(w, c->bytes, &at)) report_target(x, o, waits, c, lane, at);
-    else if (live && (c->whole >> lane & 1) && memcmp(target, source, c->bytes)) report_source(x, o, waits, c, lane);
+    else if (!source_is_whole(x, c, lane)) report_source(x, o, waits, c, lane);
     for (u32 i = 0; c->kind != ASYNC_OUT && i < c->bytes; i++)
         if (w[i] == TAINT_PENDING) w[i] = 1;
 }
@@ -135,7 +150,10 @@ static void stamp(struct exec *x, const struct async_copy *c, u32 lane) {
 static void sweep(struct async *a) {
     u32 kept = 0;
     for (u32 i = 0; i < a->n; i++) {
-        if (!a->copy[i].mask) continue;
+        if (!a->copy[i].mask) {
+            free(a->copy[i].tile);
+            continue;
+        }
         if (kept != i) a->copy[kept] = a->copy[i];
         kept++;
     }
@@ -193,27 +211,53 @@ static void check_source(struct exec *x, struct block *b, const struct op *o, u3
     }
 }
 
-void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
-                     u64 global, u32 bytes, u32 barrier, u8 phase) {
+static struct async_copy bulk_copy(struct exec *x, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
+                                   u32 bytes) {
     struct async_copy c = {.o = o,
                            .mask = 1u << lane,
-                           .whole = global ? 1u << lane : 0,
                            .warp = x->warp->index,
                            .group = committed(x, true)[lane],
                            .bytes = bytes,
-                           .barrier = barrier,
-                           .phase = phase,
                            .kind = (u8)kind,
                            .by = x->block};
     c.shared[lane] = shared;
-    c.global[lane] = global;
-    if (kind != ASYNC_OUT) {
-        take_target(x, b, o, lane, shared, bytes);
-        check_source(x, b, o, lane, shared, bytes);
-        for (u32 i = 0; i < bytes; i++)
+    return c;
+}
+
+static void begin_bulk(struct exec *x, struct block *b, u32 lane, const struct async_copy *c) {
+    u32 shared = c->shared[lane];
+    if (c->kind != ASYNC_OUT) {
+        take_target(x, b, c->o, lane, shared, c->bytes);
+        check_source(x, b, c->o, lane, shared, c->bytes);
+        for (u32 i = 0; i < c->bytes; i++)
             if (b->shared_written[shared + i] == 1) b->shared_written[shared + i] = TAINT_PENDING;
     }
-    *add(async_of(x, b)) = c;
+    *add(async_of(x, b)) = *c;
+}
+
+void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
+                     u64 global, u32 bytes, u32 barrier, u8 phase) {
+    struct async_copy c = bulk_copy(x, o, kind, lane, shared, bytes);
+    c.whole = global ? 1u << lane : 0;
+    c.global[lane] = global;
+    c.barrier = barrier;
+    c.phase = phase;
+    begin_bulk(x, b, lane, &c);
+}
+
+void race_async_tile(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
+                     const struct memory_tile *t, u32 barrier, u8 phase) {
+    struct async_copy c = bulk_copy(x, o, kind, lane, shared, (u32)memory_tile_reach(t));
+    c.global[lane] = t->low;
+    c.barrier = barrier;
+    c.phase = phase;
+    if (kind == ASYNC_OUT) c.digest = memory_digest(b->shared + shared, c.bytes, 0);
+    else if (t->low < t->high) {
+        c.tile = xmalloc(sizeof *t);
+        *c.tile = *t;
+        c.digest = memory_tile_digest(x->memory, t);
+    }
+    begin_bulk(x, b, lane, &c);
 }
 
 void race_async_commit(struct exec *x, u32 mask, bool bulk) {

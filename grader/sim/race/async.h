@@ -1,6 +1,7 @@
 /* async.h — copies that are under way: cp.async and bulk copies, from their issue until somebody waited for them. */
 #pragma once
 #include "grader/sim/core/core.h"
+#include "grader/sim/mem/tensor.h"
 
 enum async_kind { ASYNC_LANES /* cp.async */, ASYNC_IN /* bulk, into shared memory */, ASYNC_OUT /* …out of it */ };
 
@@ -13,9 +14,11 @@ struct async_copy {
     u32 bytes;       /* a lane */
     u32 barrier;     /* 1 + offset of the mbarrier that it arrives at, 0 = none; in its phase of that bit */
     u8 phase, kind;
-    const struct block *by; /* that began it: in a cluster, it may write to another's memory */
-    u32 shared[32];         /* offsets in shared memory */
-    u64 global[32];         /* device addresses */
+    const struct block *by;   /* that began it: in a cluster, it may write to another's memory */
+    u32 shared[32];           /* offsets in shared memory */
+    u64 global[32];           /* device addresses */
+    struct memory_tile *tile; /* of a copy into shared memory by a tensor map, whose source is no range; else NULL */
+    u64 digest;               /* …of its source, as of one out of shared memory by a tensor map; 0 = not kept */
 };
 
 /* Those of a block, and how many groups each thread has committed: of cp.async, of bulk copies. */
@@ -34,6 +37,9 @@ void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *r
 /* A bulk copy of a lane, from or to shared memory of that block; `barrier`: as in async_copy. */
 void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
                      u64 global, u32 bytes, u32 barrier, u8 phase);
+/* The same by a tensor map; a kind of ASYNC_OUT may also change what it finds in memory. */
+void race_async_tile(struct exec *x, struct block *b, const struct op *o, enum async_kind kind, u32 lane, u32 shared,
+                     const struct memory_tile *t, u32 barrier, u8 phase);
 void race_async_commit(struct exec *x, u32 mask, bool bulk);
 /* All groups but the last `left` of each lane are there; UINT32_MAX: all copies, committed or not. */
 void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 left, bool bulk);

@@ -46,8 +46,9 @@ bool time_is_memory(const struct op *o) {
     const char *name = insn_rows[o->row].name;
     return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
            (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") ||
-            !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") || !strcmp(name, "tex") || !strcmp(name, "tld4") ||
-            !strcmp(name, "suld") || !strcmp(name, "sust") || !strcmp(name, "mbarrier"));
+            !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") || !strcmp(name, "cp.async.bulk.tensor") ||
+            !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust") ||
+            !strcmp(name, "mbarrier"));
 }
 
 static void memory_refs(struct regions *r, struct step *s, const struct mem_desc *d) {
@@ -82,8 +83,8 @@ static void note_copies(const struct sim_module *m, struct step *s) {
     const char *name = insn_rows[m->ops[s->op].row].name;
     if (!strcmp(name, "cluster.arrive")) s->kind = STEP_ARRIVE;
     if (!strcmp(name, "cp.async.group")) s->kind = STEP_GROUP, s->ordered = true;
-    if (!strcmp(name, "cp.async.bulk") || !strcmp(name, "mbarrier")) s->ordered = true;
-    s->bulk = !strcmp(name, "cp.async.bulk");
+    s->bulk = !strcmp(name, "cp.async.bulk") || !strcmp(name, "cp.async.bulk.tensor");
+    if (s->bulk || !strcmp(name, "mbarrier")) s->ordered = true;
 }
 
 u16 time_plain_latency(const struct gpu_device *d, u8 unit) {

@@ -19,6 +19,12 @@ static u64 handed_over(unsigned t, unsigned w) {
 }
 static u64 bulk(unsigned t, unsigned w) { return w == 0 ? 9 * t : 9 * t + 1; }
 
+/* Rows 6 and 7 of 8 rows of 4 words 0, 1, 2 … from column 1 on: column 4 lies outside. Then added to rows 0 and 1. */
+static u64 tile(unsigned t, unsigned w) {
+    static const u64 rows[] = {25, 26, 27, 0, 29, 30, 31, 0};
+    return rows[t % 8] + (w ? t % 8 : 0);
+}
+
 const struct insn_program async_programs[] = {
     {"copies of 4, 8 and 16 bytes",
      "add.u32 %r1, %r0, 1;\nmul.wide.u32 %q2, %r0, 16;\nadd.u64 %q3, %q1, %q2;\nst.global.v4.u32 [%q3], {%r1, %r1, "
@@ -77,6 +83,34 @@ const struct insn_program async_programs[] = {
      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\ncp.async.mbarrier.arrive.shared.b64 "
      "[%q8];\nbar.warp.sync -1;\nld.global.u32 %r3, [%q3+256];\ncvt.u64.u32 %q6, %r3;\nst.global.u64 [%q0+8], %q6;",
      32, 2, bulk, SIM_FAULT_NONE},
+    {"a tile by a tensor map, and added by it",
+     "mul.wide.u32 %q2, %r0, 4;\nadd.u64 %q3, %q1, %q2;\nst.global.u32 [%q3], %r0;\nadd.u64 %q9, %q1, 1024;\n"
+     "mov.u64 %q4, 5931050829905936983;\nst.global.u64 [%q9+0], %q4;\n"
+     "mov.u64 %q4, %q1;\nst.global.u64 [%q9+8], %q4;\n"
+     "mov.u64 %q4, 4;\nst.global.u64 [%q9+16], %q4;\n"
+     "mov.u64 %q4, 8;\nst.global.u64 [%q9+24], %q4;\n"
+     "mov.u64 %q4, 1;\nst.global.u64 [%q9+32], %q4;\n"
+     "mov.u64 %q4, 1;\nst.global.u64 [%q9+40], %q4;\n"
+     "mov.u64 %q4, 1;\nst.global.u64 [%q9+48], %q4;\n"
+     "mov.u64 %q4, 16;\nst.global.u64 [%q9+56], %q4;\n"
+     "mov.u64 %q4, 0;\nst.global.u64 [%q9+64], %q4;\n"
+     "mov.u64 %q4, 0;\nst.global.u64 [%q9+72], %q4;\n"
+     "mov.u64 %q4, 0;\nst.global.u64 [%q9+80], %q4;\n"
+     "mov.u64 %q4, 8589934596;\nst.global.u64 [%q9+88], %q4;\n"
+     "mov.u64 %q4, 4294967297;\nst.global.u64 [%q9+96], %q4;\n"
+     "mov.u64 %q4, 72340172821233665;\nst.global.u64 [%q9+104], %q4;\n"
+     "mov.u64 %q4, 131585;\nst.global.u64 [%q9+112], %q4;\n"
+     "mov.u64 %q4, 0;\nst.global.u64 [%q9+120], %q4;\n"
+     "and.b32 %r1, %r0, 7;\nmul.wide.u32 %q2, %r1, 4;\nmov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\nadd.u64 %q3, %q1, "
+     "%q2;\nsetp.ne.u32 %p1, %r0, 0;\nbar.warp.sync -1;\n"
+     "@%p1 bra wait;\nmbarrier.init.shared.b64 [s+1024], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [s+1024], 32;\n"
+     "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q9, {1, 6}], [s+1024];\n"
+     "wait: bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [s+1024], 0;\n@!%p2 bra spin;\n"
+     "ld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], %q6;\nbar.warp.sync -1;\n"
+     "@!%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q9, {0, 0}], [s];\n"
+     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nbar.warp.sync -1;\nld.global.u32 %r2, "
+     "[%q3];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0+8], %q6;",
+     32, 2, tile, SIM_FAULT_NONE},
     {"a copy from beyond a buffer", "mov.u64 %q4, s;\ncp.async.ca.shared.global [%q4], [%q1+4096], 4;", 32, 0, NULL,
      SIM_FAULT_OUT_OF_BOUNDS},
     {"an mbarrier that nobody initialised",

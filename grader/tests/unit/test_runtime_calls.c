@@ -52,11 +52,26 @@ START_TEST(test_all_are_there) {
 }
 END_TEST
 
+/* What programs may ask for by name is what the driver's files define: entry_points.def says what is left out. */
+START_TEST(test_entry_points) {
+    static struct names defined, listed;
+    read_names("grep -oh '^CUresult cu[A-Za-z0-9]*' grader/runtime/driver.c grader/runtime/tensor_map.c "
+               "grader/runtime/entry_point.c | cut -d' ' -f2 | grep -v '^cuCtxCreate$' | sort -u",
+               &defined);
+    read_names("sed -n 's/^ENTRY(\\([A-Za-z0-9]*\\))$/\\1/p' grader/runtime/entry_points.def", &listed);
+    ck_assert_int_gt(defined.n, 60);
+    ck_assert_int_eq(defined.n, listed.n);
+    for (int i = 0; i < defined.n; i++)
+        ck_assert_msg(has(&listed, defined.name[i]), "%s is not in entry_points.def", defined.name[i]);
+}
+END_TEST
+
 UNIT_SUITE(runtime_calls) {
     Suite *suite = suite_create("runtime_calls");
     TCase *tc = tcase_create("header");
     tcase_set_timeout(tc, 30);
     tcase_add_test(tc, test_all_are_there);
+    tcase_add_test(tc, test_entry_points);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,96 @@
+/* tensor_map.c — cuTensorMapEncodeTiled: the 128 bytes that the simulated GPU reads. They are this project's own layout
+ * (tensor_map.def), and the conditions under which the driver refuses are the list that the simulator checks again. */
+#include "grader/runtime/runtime.h"
+
+#include <cuda.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct tensor_map {
+#define FIELD(type, name)    type name;
+#define ARRAY(type, name, n) type name[n];
+#include "grader/sim/tensor_map.def"
+};
+_Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "the layout has CUDA's size");
+
+enum tensor_kind { TENSOR_BITS, TENSOR_UNSIGNED, TENSOR_SIGNED, TENSOR_FLOAT };
+static const struct {
+    uint8_t bytes, kind;
+} types[] = {
+#define TYPE(id, name, bytes, kind) [CU_TENSOR_MAP_DATA_TYPE_##id] = {bytes, kind},
+#include "grader/sim/tensor_map.def"
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+static bool is_valid(const struct tensor_map *m) {
+    uint32_t bytes = types[m->type].bytes;
+    uint8_t kind = types[m->type].kind;
+#define RULE(condition, text) \
+    if (!(condition)) return false;
+#define EACH(n, condition, text)                   \
+    for (unsigned i = 0; i < (unsigned)(n); i++) { \
+        if (!(condition)) return false;            \
+    }
+#include "grader/sim/tensor_map.def"
+    return true;
+}
+
+/* What the driver takes and this GPU does not simulate. */
+static const char *not_simulated(unsigned type, unsigned interleave, unsigned swizzle) {
+    if (type >= TYPES) return "cuTensorMapEncodeTiled of elements that are flushed, of TFLOAT32, or packed";
+    if (interleave) return "cuTensorMapEncodeTiled of an interleaved layout";
+    if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return "cuTensorMapEncodeTiled of this swizzle";
+    return NULL;
+}
+
+static uint8_t narrow(uint32_t v) { return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX; }
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                const cuuint64_t *dim, const cuuint64_t *strides, const cuuint32_t *box,
+                                const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    struct tensor_map m = {.address = (uint64_t)address, .type = narrow((uint32_t)type), .rank = narrow(rank)};
+    bool known =
+        (unsigned)type <= 15 && (unsigned)interleave <= 2 && (unsigned)swizzle <= 6 && (unsigned)promotion <= 3;
+    if (!out || (uintptr_t)out % 64 || !known || rank < 1 || rank > 5 || !dim || !box || !steps ||
+        (rank > 1 && !strides))
+        return CUDA_ERROR_INVALID_VALUE;
+    const char *missing = not_simulated((unsigned)type, (unsigned)interleave, (unsigned)swizzle);
+    if (missing) return (CUresult)wb_unsupported(missing);
+    memcpy(&m.mark, "WBTENSOR", sizeof m.mark);
+    m.swizzle = (uint8_t)swizzle;
+    m.fill = narrow((uint32_t)fill);
+    for (unsigned i = 0; i < 5; i++) {
+        m.dim[i] = i < rank ? dim[i] : 1;
+        m.box[i] = i < rank ? box[i] : 1;
+        m.step[i] = i < rank ? narrow(steps[i]) : 1;
+        if (i + 1 < rank) m.stride[i] = strides[i];
+    }
+    if (!is_valid(&m)) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(out, &m, sizeof m);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
+    struct tensor_map m;
+    if (!map || (uintptr_t)map % 64) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&m, map, sizeof m);
+    m.address = (uint64_t)address;
+    if (memcmp(&m.mark, "WBTENSOR", sizeof m.mark) || m.type >= TYPES || !is_valid(&m)) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(map, &m, sizeof m);
+    return CUDA_SUCCESS;
+}
+
+/* Image-to-column maps: refused by name. */
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                 const cuuint64_t *dim, const cuuint64_t *strides, const int *lower, const int *upper,
+                                 cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    (void)out, (void)type, (void)rank, (void)address, (void)dim, (void)strides, (void)lower, (void)upper,
+        (void)channels;
+    (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+    return (CUresult)wb_unsupported("cuTensorMapEncodeIm2col");
+}

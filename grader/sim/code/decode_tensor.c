@@ -1,0 +1,106 @@
+/* decode_tensor.c — bulk copies by tensor maps. See decode.h and tensor.h.
+ *
+ * cp.async.bulk.tensor.Nd.shared::{cta,cluster}.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}
+ *     [d], [map, {c…}], [mbarrier]{, ranks}{, policy}
+ * cp.async.bulk.tensor.Nd.global.shared::cta{.tile}.bulk_group [map, {c…}], [s]{, policy}
+ * cp.reduce.async.bulk.tensor.Nd.global.shared::cta.OP{.tile}.bulk_group [map, {c…}], [s]{, policy}
+ * cp.async.bulk.prefetch.tensor is a hint and changes nothing. */
+#include "grader/sim/code/tensor.h"
+#include "grader/sim/code/async.h"
+#include "grader/sim/code/decode.h"
+
+#include <string.h>
+
+/* Of the opcode from the part `nd` on, of which each part is known: other modes than tiles, groups of blocks … are not. */
+static bool knows_parts(const struct ptx_insn *in, unsigned nd, bool reduces) {
+    static const char *const known[] = {
+        "shared::cluster", "shared::cta",        "global",        "tile", "mbarrier::complete_tx::bytes",
+        "bulk_group",      "multicast::cluster", "L2::cache_hint"};
+    char part[64];
+    for (unsigned i = nd + 1; decode_opcode_part(in->opcode, i, part, sizeof part); i++) {
+        bool is = reduces && i == nd + 3;
+        for (unsigned k = 0; k < sizeof known / sizeof *known; k++) is |= !strcmp(part, known[k]);
+        if (!is) return false;
+    }
+    return true;
+}
+
+static bool reduction(const char *name, u8 *atom) {
+    static const char *const names[] = {
+#define ATOM(id, name) name,
+#include "grader/sim/code/atoms.def"
+#undef ATOM
+    };
+    for (u8 i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name)) return *atom = i, i != ATOM_CAS && i != ATOM_EXCH;
+    return false;
+}
+
+/* [map, {c…}] */
+static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct tensor_desc *t, ref *map) {
+    struct ptx_operand address = *p;
+    if (p->kind != PTX_OP_ADDRESS || p->nitems != t->rank)
+        return decode_refuse(d, "not implemented: these coordinates of");
+    address.nitems = 0;
+    for (unsigned i = 0; i < t->rank; i++)
+        if (!decode_source(d, &p->items[i], PTX_S32, &t->coord[i])) return false;
+    return decode_whole_address(d, &address, map);
+}
+
+static bool emit(struct decoder *d, const struct tensor_desc *t, u32 first, const ref src[4], s64 direction) {
+    u32 target = ARENA_PUSH(&d->m->arena, d->m->tensors, d->m->ntensors, *t);
+    struct mem_desc m = {.verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
+    u32 aux = decode_add_desc(d, &m);
+    struct op *o = decode_emit_named(d, "cp.async.bulk.tensor");
+    memcpy(o->src, src, sizeof o->src);
+    o->aux = aux;
+    o->target = target;
+    o->imm = direction;
+    for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
+    return true;
+}
+
+static bool load(struct decoder *d, struct tensor_desc *t) {
+    const struct ptx_insn *in = d->in;
+    bool multicast = decode_opcode_has(in->opcode, "multicast::cluster");
+    ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
+    u32 first = d->m->nops;
+    if (in->noperands < 3u + multicast || !decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes"))
+        return decode_refuse(d, "operand missing in");
+    if (!decode_whole_address(d, &in->operands[0], &src[0]) || !decode_place(d, &in->operands[1], t, &src[1]) ||
+        !decode_whole_address(d, &in->operands[2], &src[3]))
+        return false;
+    if (multicast && !decode_source(d, &in->operands[3], PTX_U16, &t->ranks)) return false;
+    d->c->awaits = true;
+    d->c->clusters |= multicast;
+    return emit(d, t, first, src, BULK_IN);
+}
+
+static bool store(struct decoder *d, struct tensor_desc *t) {
+    const struct ptx_insn *in = d->in;
+    ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
+    u32 first = d->m->nops;
+    if (in->noperands < 2) return decode_refuse(d, "operand missing in");
+    if (!decode_place(d, &in->operands[0], t, &src[1]) || !decode_whole_address(d, &in->operands[1], &src[0]))
+        return false;
+    if (t->reduces) d->c->communicates = true; /* whether it adds floats says the map */
+    if (t->reduces) d->c->updates_global = true;
+    return emit(d, t, first, src, BULK_OUT);
+}
+
+bool decode_tensor(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    char part[64], to[64], from[64];
+    struct tensor_desc t = {.ranks = REF_NONE, .reduces = !strncmp(in->opcode, "cp.reduce.", 10)};
+    unsigned nd = t.reduces ? 5 : 4;
+    if (!decode_opcode_part(in->opcode, nd, part, sizeof part) || part[0] < '1' || part[0] > '5' ||
+        strcmp(part + 1, "d") || !decode_opcode_part(in->opcode, nd + 1, to, sizeof to) ||
+        !decode_opcode_part(in->opcode, nd + 2, from, sizeof from) || !knows_parts(in, nd, t.reduces))
+        return decode_refuse(d, "not implemented: instruction");
+    t.rank = (u8)(part[0] - '0');
+    if (t.reduces && (!decode_opcode_part(in->opcode, nd + 3, part, sizeof part) || !reduction(part, &t.atom)))
+        return decode_refuse(d, "not implemented: instruction");
+    if (!t.reduces && !strncmp(to, "shared", 6) && !strcmp(from, "global")) return load(d, &t);
+    if (!strcmp(to, "global") && !strncmp(from, "shared", 6)) return store(d, &t);
+    return decode_refuse(d, "not implemented: instruction");
+}

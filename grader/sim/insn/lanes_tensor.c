@@ -1,0 +1,359 @@
+/* lanes_tensor.c — bulk copies by tensor maps, and reductions: the whole tile at once, for each lane that asks. See code/tensor.h
+ * and mem/tensor.h.
+ *
+ * In shared memory a tile is one range, swizzled or not; in global memory each of its rows is a range of its own, counted,
+ * traced and looked at for races as that. What a row lacks because it lies outside the tensor is filled in, and arrives at the
+ * mbarrier like the rest. */
+#include "grader/sim/code/tensor.h"
+#include "grader/sim/code/async.h"
+#include "grader/sim/count/flight.h"
+#include "grader/sim/insn/lanes_async.h"
+#include "grader/sim/mem/tensor.h"
+#include "grader/sim/race/async.h"
+#include "grader/sim/race/race.h"
+
+#include <string.h>
+
+/* A block's shared memory at the tile, its shadow, and the mbarrier there. */
+struct end {
+    unsigned char *bytes, *written;
+    u64 *barrier;
+    u64 address;
+};
+
+struct tile_copy {
+    struct exec *x;
+    const struct op *o;
+    const struct tensor_desc *d;
+    u32 lane, reach, offset; /* bytes of shared memory that the tile lies in, and from where on, in each block alike */
+    struct memory_tile tile;
+    struct end end[CLUSTER_MOST];
+    u32 nends;
+    u32 moved; /* bytes of it within the tensor */
+    unsigned char row[TENSOR_ROW], shadow[TENSOR_ROW];
+};
+
+static u64 value_of(const struct tile_copy *c, ref r) { return ((const u64 *)operand_at(c->x, r))[c->lane]; }
+
+/* ---- the map ---- */
+
+static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
+    struct exec *x = c->x;
+    const struct sim_launch *r = x->worker->launch->request;
+    u64 offset = address - PARAM_WINDOW;
+    if (address % TENSOR_MAP_ALIGN) {
+        core_fault(x, SIM_FAULT_MISALIGNED, c->o, c->lane, address,
+                   "takes a tensor map at 0x%llx, which is no multiple of %d", (unsigned long long)address,
+                   TENSOR_MAP_ALIGN);
+        return NULL;
+    }
+    if (offset < r->param_bytes && r->param_bytes - offset >= TENSOR_MAP_BYTES) return (const u8 *)r->params + offset;
+    if (memory_find(x->memory, address, TENSOR_MAP_BYTES) >= 0) return x->memory->bytes + (address - SIM_BASE);
+    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, address,
+               "takes a tensor map at 0x%llx, which is neither a parameter of the kernel (const __grid_constant__ "
+               "CUtensorMap) nor in global or constant memory",
+               (unsigned long long)address);
+    return NULL;
+}
+
+static bool refuse(const struct tile_copy *c, u64 address, const char *why) {
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address, "takes 128 bytes for a tensor map that are none: %s",
+               why);
+    return false;
+}
+
+static bool read_map(struct tile_copy *c) {
+    struct tensor_map m;
+    u64 address = value_of(c, c->o->src[1]);
+    s32 at[TENSOR_RANK] = {0};
+    const unsigned char *bytes = map_at(c, address);
+    if (!bytes) return false;
+    const char *why = memory_map_read(bytes, &m);
+    if (why) return refuse(c, address, why);
+    if (m.rank != c->d->rank) {
+        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
+                   "copies by %u coordinates, but the tensor map has %u dimensions", c->d->rank, m.rank);
+        return false;
+    }
+    for (u32 i = 0; i < m.rank; i++) at[i] = ((const s32 *)operand_at(c->x, c->d->coord[i]))[c->lane];
+    return memory_tile_open(&c->tile, &m, at) || refuse(c, address, "its tensor ends past the last address");
+}
+
+/* ---- where the tile lies ---- */
+
+static bool check_global(struct tile_copy *c) {
+    const struct memory_tile *t = &c->tile;
+    struct memory *m = c->x->memory;
+    u64 n = t->high - t->low;
+    char where[256];
+    if (!n) return true;
+    int i = memory_find(m, t->low, n);
+    if (i >= 0 && (c->o->imm == BULK_IN || !m->table[i].constant)) return true;
+    if (i >= 0)
+        core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low, "copies to `%s` in constant memory",
+                   m->table[i].name);
+    else {
+        memory_describe(m, t->low, n < UINT32_MAX ? (u32)n : UINT32_MAX, where, sizeof where);
+        core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, t->low,
+                   "copies a tile of a tensor from 0x%llx to 0x%llx, %s", (unsigned long long)t->low,
+                   (unsigned long long)t->high, where);
+    }
+    return false;
+}
+
+/* Before anything is done by its size. */
+static bool check_shared(struct tile_copy *c) {
+    u64 to = value_of(c, c->o->src[0]), reach = memory_tile_reach(&c->tile);
+    if (to % 128) {
+        core_fault(c->x, SIM_FAULT_MISALIGNED, c->o, c->lane, to,
+                   "copies a tile at 0x%llx of shared memory, which is no multiple of 128", (unsigned long long)to);
+        return false;
+    }
+    if (reach > c->x->shared_bytes) {
+        core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, to,
+                   "copies a tile of %llu bytes; the block has %u bytes of shared memory", (unsigned long long)reach,
+                   c->x->shared_bytes);
+        return false;
+    }
+    c->reach = (u32)reach;
+    c->offset = to - SHARED_WINDOW < WINDOW_BYTES ? (u32)(to - SHARED_WINDOW) : (u32)to;
+    if (c->x->cluster) c->offset = cluster_offset(c->offset);
+    return true;
+}
+
+/* ---- ends in shared memory ---- */
+
+static bool add_end(struct tile_copy *c, u64 address, u64 barrier) {
+    struct end *e = &c->end[c->nends++];
+    e->address = address;
+    e->bytes = ISAFN(lane_bulk_shared)(c->x, c->o, address, c->reach, c->lane, &e->written);
+    if (!e->bytes) return false;
+    if (c->o->src[3] == REF_NONE) return true;
+    e->barrier = ISAFN(lane_barrier_at)(c->x, c->o, barrier, c->lane, false);
+    return e->barrier != NULL;
+}
+
+static u64 in_block(u64 address, u32 rank) {
+    return address - SHARED_WINDOW < WINDOW_BYTES ? in_block(address - SHARED_WINDOW, rank)
+                                                  : (u64)(rank + 1) << CLUSTER_RANK_AT | cluster_offset(address);
+}
+
+/* The tile and its bytes' arrival go to the same places of each block in the mask. */
+static bool add_ends(struct tile_copy *c) {
+    const struct op *o = c->o;
+    u64 to = value_of(c, o->src[0]), barrier = o->src[3] == REF_NONE ? 0 : value_of(c, o->src[3]);
+    u32 blocks = c->x->cluster ? c->x->cluster->n : 1;
+    if (c->d->ranks == REF_NONE) return add_end(c, to, barrier);
+    u32 mask = ((const u16 *)operand_at(c->x, c->d->ranks))[c->lane];
+    if (mask >> blocks) {
+        core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to, "copies to ranks 0x%x of a cluster of %u blocks", mask,
+                   blocks);
+        return false;
+    }
+    for (u32 r = 0; r < blocks; r++) {
+        if (!(mask >> r & 1)) continue;
+        if (c->x->cluster ? !add_end(c, in_block(to, r), in_block(barrier, r)) : !add_end(c, to, barrier)) return false;
+    }
+    return true;
+}
+
+/* ---- counting, and races: docs/counters.md ---- */
+
+static void count_row(struct tile_copy *c, struct trace_rows *t, const struct memory_row *r, u64 *s) {
+    struct exec *x = c->x;
+    bool load = c->o->imm == BULK_IN;
+    s[STAT_LANES] += r->bytes;
+    s[STAT_SECTORS] += (r->global + r->bytes - 1) / 32 - r->global / 32 + 1;
+    c->moved += r->bytes;
+    if (x->trace) trace_rows_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->global, r->bytes);
+    if (!x->sanitize || !x->races_global || !memory_at(x->memory, r->global)->watched) return;
+    ISAFN(race_global_lane)
+    (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->global, r->bytes,
+     load            ? RACE_READ
+     : c->d->reduces ? RACE_UPDATE
+                     : RACE_WRITE);
+}
+
+static void count_tile(struct tile_copy *c) {
+    struct exec *x = c->x;
+    struct trace_rows lines = {0};
+    u64 *s = x->stats[x->mems[c->o->aux].stat + BULK_STAT_GLOBAL];
+    s[STAT_REQUESTS]++;
+    for (u64 i = 0; i < c->tile.rows; i++) {
+        struct memory_row r = memory_tile_row(&c->tile, i);
+        if (r.bytes) count_row(c, &lines, &r, s);
+    }
+    if (x->trace) trace_rows_end(x, c->o, c->o->imm == BULK_IN ? MEM_LOAD : MEM_STORE, &lines);
+    core_charge(x->worker->launch, (c->tile.rows + c->tile.bytes / 64) * (c->nends + 1));
+}
+
+static void count_end(const struct tile_copy *c, const struct end *e) {
+    struct exec *x = c->x;
+    bool in = c->o->imm == BULK_IN;
+    if (cluster_holder(x, e->bytes) != x->block) { /* lane_bulk_shared has seen to the rest */
+        x->stats[x->mems[c->o->aux].stat + BULK_STAT_STORE][STAT_LANES] += c->tile.bytes;
+        return;
+    }
+    ISAFN(lane_bulk_count)(x, c->o, in ? BULK_STAT_STORE : BULK_STAT_LOAD, c->offset, (u32)c->tile.bytes);
+    if (x->sanitize) ISAFN(lane_bulk_race)(x, c->o, c->lane, e->address, c->reach, in ? RACE_WRITE : RACE_READ);
+    if (!e->barrier || !barrier_is_own(x, e->barrier)) return;
+    u32 place = shared_offset(x->block, e->barrier);
+    if (c->moved) count_flight_bulk(x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, place, c->moved);
+    if (x->trace) trace_mark(x, c->o, MEM_STORE, place);
+}
+
+/* ---- into shared memory ---- */
+
+/* Where the chunk at byte `at` of the tile is, from the tile's first byte on. */
+static u32 chunk_at(const struct tile_copy *c, u64 at) {
+    return (u32)memory_tile_swizzled(&c->tile, c->offset + at) - c->offset;
+}
+
+static void put_row(const struct tile_copy *c, const struct end *e, u64 at, u32 n) {
+    for (u32 i = 0; i < n; i += TENSOR_CHUNK) {
+        u32 to = chunk_at(c, at + i);
+        memcpy(e->bytes + to, c->row + i, TENSOR_CHUNK);
+        if (c->x->sanitize) memcpy(e->written + to, c->shadow + i, TENSOR_CHUNK);
+    }
+}
+
+static void load_rows(struct tile_copy *c) {
+    const struct memory *m = c->x->memory;
+    u32 n = memory_tile_row_bytes(&c->tile);
+    for (u64 i = 0; i < c->tile.rows; i++) {
+        struct memory_row r = memory_tile_row(&c->tile, i);
+        memory_tile_fill(&c->tile, c->row);
+        memset(c->shadow, 1, n);
+        if (r.bytes) memcpy(c->row + r.skip, m->bytes + (r.global - SIM_BASE), r.bytes);
+        if (r.bytes) memcpy(c->shadow + r.skip, m->written + (r.global - SIM_BASE), r.bytes);
+        for (u32 k = 0; k < c->nends; k++) put_row(c, &c->end[k], i * n, n);
+    }
+}
+
+static void arrive(struct tile_copy *c, const struct end *e) {
+    struct exec *x = c->x;
+    struct block *b = cluster_holder(x, e->bytes);
+    if (x->sanitize && cluster_holder(x, e->barrier) == b)
+        race_async_tile(x, b, c->o, ASYNC_IN, c->lane, c->offset, &c->tile, shared_offset(b, e->barrier) + 1,
+                        (u8)ISAFN(lane_barrier_phase)(*e->barrier));
+    ISAFN(lane_barrier_complete)(x, c->o, c->lane, e->barrier, (u32)c->tile.bytes);
+}
+
+/* ---- out of it ---- */
+
+static void take_row(struct tile_copy *c, u64 at, u32 n) {
+    const struct end *e = &c->end[0];
+    for (u32 i = 0; i < n; i += TENSOR_CHUNK) {
+        u32 from = chunk_at(c, at + i);
+        memcpy(c->row + i, e->bytes + from, TENSOR_CHUNK);
+        memcpy(c->shadow + i, e->written + from, TENSOR_CHUNK);
+    }
+    for (u32 i = 0; i < n; i++)
+        if (c->shadow[i] == TAINT_PENDING) c->shadow[i] = 1; /* told already */
+}
+
+static void store_row(struct tile_copy *c, const struct memory_row *r) {
+    struct memory *m = c->x->memory;
+    unsigned char *written = m->written + (r->global - SIM_BASE);
+    memcpy(m->bytes + (r->global - SIM_BASE), c->row + r->skip, r->bytes);
+    if (!c->x->sanitize) {
+        memset(written, 1, r->bytes);
+        return;
+    }
+    memcpy(written, c->shadow + r->skip, r->bytes);
+    bool whole = true;
+    for (u32 i = 0; i < r->bytes; i++) whole &= written[i] == 1;
+    if (whole) return;
+    struct allocation *a = memory_at(m, r->global);
+    a->initialised = a->region == MEM_SHARED;
+    m->marked = true;
+}
+
+/* Both operands of a reduction decide: what nothing wrote is told, once for each, and counts as written then. */
+static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u64 address, enum mem_space space) {
+    bool whole = true;
+    for (u32 i = 0; i < n; i++) whole &= written[i] == 1;
+    if (!whole) taint_raw(c->x, c->o, c->lane, address, c->tile.element, space);
+    memset(written, 1, n);
+}
+
+static void reduce_row(struct tile_copy *c, const struct memory_row *r, const struct mem_desc *d) {
+    unsigned char *to = c->x->memory->bytes + (r->global - SIM_BASE), *from = c->row + r->skip;
+    if (c->x->sanitize) {
+        check_operand(c, c->shadow + r->skip, r->bytes, c->offset, SPACE_SHARED);
+        check_operand(c, c->x->memory->written + (r->global - SIM_BASE), r->bytes, r->global, SPACE_GLOBAL);
+    }
+    for (u32 i = 0; i < r->bytes; i += c->tile.element) {
+        u64 old = 0, b = 0;
+        memcpy(&old, to + i, c->tile.element);
+        memcpy(&b, from + i, c->tile.element);
+        u64 value = ISAFN(lane_atom_value)(d, old, b);
+        memcpy(to + i, &value, c->tile.element);
+    }
+}
+
+static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
+    u32 n = memory_tile_row_bytes(&c->tile);
+    for (u64 i = 0; i < c->tile.rows; i++) {
+        struct memory_row r = memory_tile_row(&c->tile, i);
+        if (!r.bytes) continue;
+        take_row(c, i * n, n);
+        if (d) reduce_row(c, &r, d);
+        else store_row(c, &r);
+    }
+}
+
+/* What the map's elements are for the functions of atomics; PTX ISA, "cp.reduce.async.bulk". */
+static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
+    static const struct {
+        u8 type;
+        u32 atoms;
+    } allowed[TENSOR_TYPES] = {
+        [TENSOR_UINT32] = {PTX_U32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
+                                        1u << ATOM_XOR | 1u << ATOM_INC | 1u << ATOM_DEC},
+        [TENSOR_INT32] = {PTX_S32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
+                                       1u << ATOM_XOR},
+        [TENSOR_UINT64] = {PTX_U64, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
+                                        1u << ATOM_XOR},
+        [TENSOR_INT64] = {PTX_S64, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
+                                       1u << ATOM_XOR},
+        [TENSOR_FLOAT16] = {PTX_F16, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX},
+        [TENSOR_BFLOAT16] = {PTX_BF16, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX},
+        [TENSOR_FLOAT32] = {PTX_F32, 1u << ATOM_ADD},
+        [TENSOR_FLOAT64] = {PTX_F64, 1u << ATOM_ADD},
+    };
+    u8 type = c->tile.map.type;
+    *d = (struct mem_desc){.type = allowed[type].type, .atom = c->d->atom, .width = (u8)c->tile.element, .count = 1};
+    if (allowed[type].atoms >> c->d->atom & 1) return true;
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, 0,
+               "reduces by an operation that there is not for elements of the map's type");
+    return false;
+}
+
+static void move_out(struct tile_copy *c) {
+    struct exec *x = c->x;
+    struct mem_desc d;
+    struct block *b = cluster_holder(x, c->end[0].bytes);
+    if (c->d->reduces && !reduction_of(c, &d)) return;
+    if (x->sanitize && memchr(c->end[0].written, TAINT_PENDING, c->reach))
+        race_async_early(x, b, c->o, c->lane, c->offset, c->reach, "copies from");
+    store_rows(c, c->d->reduces ? &d : NULL);
+    if (x->sanitize) race_async_tile(x, b, c->o, ASYNC_OUT, c->lane, c->offset, &c->tile, 0, 0);
+}
+
+/* ---- the instruction ---- */
+
+static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
+    struct tile_copy c = {.x = x, .o = o, .d = &x->worker->launch->module->tensors[o->target], .lane = lane};
+    if (!read_map(&c) || !check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
+    count_tile(&c);
+    for (u32 i = 0; i < c.nends; i++) count_end(&c, &c.end[i]);
+    if (o->imm == BULK_OUT) {
+        move_out(&c);
+        return;
+    }
+    load_rows(&c);
+    for (u32 i = 0; i < c.nends; i++) arrive(&c, &c.end[i]);
+}
+
+void ISAFN(op_cpasyncbulktensor)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) tile_lane(x, o, l); }

@@ -1,0 +1,303 @@
+/* test_tensor_map.c — tensor maps: where tiles lie, by hand; maps that a program made up; what a copy counts. */
+#include "grader/sim/mem/tensor.h"
+#include "grader/tests/unit/kernel.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* 10 rows of 12 floats, 48 bytes each, at 4096; boxes of 4 rows of 8. */
+static struct tensor_map matrix(uint64_t address) {
+    struct tensor_map m = {.address = address,
+                           .dim = {12, 10, 1, 1, 1},
+                           .stride = {48},
+                           .box = {8, 4, 1, 1, 1},
+                           .step = {1, 1, 1, 1, 1},
+                           .type = TENSOR_FLOAT32,
+                           .rank = 2};
+    memcpy(&m.mark, "WBTENSOR", 8);
+    return m;
+}
+
+static const char *wrong(const struct tensor_map *m) {
+    struct tensor_map out;
+    unsigned char bytes[TENSOR_MAP_BYTES];
+    memcpy(bytes, m, sizeof bytes);
+    return memory_map_read(bytes, &out);
+}
+
+static struct memory_tile open_tile(struct tensor_map m, int x, int y) {
+    struct memory_tile t;
+    ck_assert_ptr_null(wrong(&m));
+    ck_assert(memory_tile_open(&t, &m, (int32_t[]){x, y}));
+    return t;
+}
+
+static void row_is(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip, unsigned bytes) {
+    struct memory_row r = memory_tile_row(t, row);
+    ck_assert_uint_eq(r.bytes, bytes);
+    if (bytes) ck_assert_uint_eq(r.global, global);
+    if (bytes) ck_assert_uint_eq(r.skip, skip);
+}
+
+/* Columns -1 to 6, rows 8 to 11: the first column and the last two rows lie outside. */
+START_TEST(test_border) {
+    struct memory_tile t = open_tile(matrix(4096), -1, 8);
+    ck_assert_uint_eq(t.rows, 4);
+    ck_assert_uint_eq(t.bytes, 128);
+    ck_assert_uint_eq(t.low, 4096 + 8 * 48);
+    ck_assert_uint_eq(t.high, 4096 + 9 * 48 + 7 * 4);
+    row_is(&t, 0, 4096 + 8 * 48, 4, 28);
+    row_is(&t, 1, 4096 + 9 * 48, 4, 28);
+    row_is(&t, 2, 0, 0, 0);
+    row_is(&t, 3, 0, 0, 0);
+    t = open_tile(matrix(4096), 7, -1); /* columns 7 to 14, of which 5 are there */
+    row_is(&t, 0, 0, 0, 0);
+    row_is(&t, 1, 4096 + 28, 0, 20);
+    t = open_tile(matrix(4096), 12, 0);
+    ck_assert_uint_eq(t.low, t.high);
+    row_is(&t, 0, 0, 0, 0);
+    t = open_tile(matrix(4096), INT32_MIN, INT32_MAX);
+    ck_assert_uint_eq(t.low, t.high);
+}
+END_TEST
+
+/* 8 rows by steps of 3: ceil(8 / 3) = 3 of them, from row -2 on: -2, 1, 4. */
+START_TEST(test_steps) {
+    struct tensor_map m = matrix(4096);
+    m.box[1] = 8;
+    m.step[1] = 3;
+    struct memory_tile t = open_tile(m, 0, -2);
+    ck_assert_uint_eq(t.rows, 3);
+    row_is(&t, 0, 0, 0, 0);
+    row_is(&t, 1, 4096 + 48, 0, 32);
+    row_is(&t, 2, 4096 + 4 * 48, 0, 32);
+    ck_assert_uint_eq(t.low, 4096 + 48);
+    ck_assert_uint_eq(t.high, 4096 + 4 * 48 + 32);
+}
+END_TEST
+
+/* PTX ISA, "swizzling modes": the chunk's number in its 128 bytes, xor the number of the 128 bytes modulo 8, 4, 2. */
+START_TEST(test_swizzle) {
+    struct tensor_map m = matrix(4096);
+    m.swizzle = 3;
+    struct memory_tile t = open_tile(m, 0, 0);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x070), 0x070);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x080), 0x090);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x3f4), 0x384);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x400), 0x400);
+    m.swizzle = 2;
+    t = open_tile(m, 0, 0);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x180), 0x1b0);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x1f0), 0x1c0);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x200), 0x200);
+    m.swizzle = 1;
+    t = open_tile(m, 0, 0);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x080), 0x090);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x0b0), 0x0a0);
+    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x100), 0x100);
+}
+END_TEST
+
+START_TEST(test_fill) {
+    static const unsigned char f16[] = {0xff, 0x7f}, f32[] = {0xff, 0xff, 0xff, 0x7f};
+    unsigned char row[TENSOR_ROW];
+    struct tensor_map m = matrix(4096);
+    struct memory_tile t = open_tile(m, 0, 0);
+    memory_tile_fill(&t, row);
+    for (int i = 0; i < 32; i++) ck_assert_uint_eq(row[i], 0);
+    m.fill = 1;
+    t = open_tile(m, 0, 0);
+    memory_tile_fill(&t, row);
+    ck_assert(!memcmp(row + 28, f32, 4));
+    m.type = TENSOR_FLOAT16;
+    t = open_tile(m, 0, 0);
+    memory_tile_fill(&t, row);
+    ck_assert(!memcmp(row + 14, f16, 2));
+}
+END_TEST
+
+/* One field of a good map at a time. */
+START_TEST(test_forged) {
+    struct tensor_map m = matrix(4096);
+    ck_assert_ptr_null(wrong(&m));
+#define REFUSED(change)                          \
+    do {                                         \
+        m = matrix(4096);                        \
+        change;                                  \
+        ck_assert_msg(wrong(&m), "%s", #change); \
+    } while (0)
+    REFUSED(m.mark++);
+    REFUSED(m.type = TENSOR_TYPES);
+    REFUSED(m.type = 255);
+    REFUSED(m.rank = 0);
+    REFUSED(m.rank = 6);
+    REFUSED(m.rank = 255);
+    REFUSED(m.interleave = 1);
+    REFUSED(m.swizzle = 4);
+    REFUSED(m.swizzle = 255);
+    REFUSED(m.address += 8);
+    REFUSED(m.dim[1] = 0);
+    REFUSED(m.dim[1] = (1ull << 32) + 1);
+    REFUSED(m.dim[0] = UINT64_MAX);
+    REFUSED(m.stride[0] = 8);
+    REFUSED(m.stride[0] = 1ull << 40);
+    REFUSED(m.box[0] = 0);
+    REFUSED(m.box[0] = 3);
+    REFUSED(m.box[1] = 257);
+    REFUSED(m.box[1] = UINT32_MAX);
+    REFUSED(m.box[0] = 0x40000004); /* times 4 bytes it is 16 in 32 bits */
+    REFUSED(m.step[1] = 0);
+    REFUSED(m.step[1] = 9);
+    REFUSED(m.fill = 2);
+    REFUSED(m.fill = 1; m.type = TENSOR_INT32);
+    REFUSED(m.swizzle = 1; m.box[0] = 12);
+#undef REFUSED
+}
+END_TEST
+
+/* 5 dimensions of 2^32 with strides of almost 2^40: the far corner is 2^74 bytes away. */
+START_TEST(test_far) {
+    struct tensor_map m = matrix(4096);
+    struct memory_tile t;
+    m.rank = 5;
+    for (int i = 0; i < 5; i++) m.dim[i] = 1ull << 32, m.box[i] = 256;
+    for (int i = 0; i < 4; i++) m.stride[i] = (1ull << 40) - 16;
+    m.box[0] = 256;
+    ck_assert_ptr_null(wrong(&m));
+    ck_assert(!memory_tile_open(&t, &m, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}));
+    ck_assert(memory_tile_open(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
+    ck_assert_uint_eq(t.bytes, 4ull << 40);
+    m.address = UINT64_MAX - 15;
+    ck_assert(!memory_tile_open(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
+}
+END_TEST
+
+/* Whatever the bytes: rows lie within [low, high), and are no longer than a row. */
+START_TEST(test_any_bytes) {
+    uint64_t seed = 1, opened = 0;
+    for (int i = 0; i < 200000; i++) {
+        struct tensor_map m = matrix(4096), out;
+        unsigned char *bytes = (unsigned char *)&m;
+        struct memory_tile t;
+        int32_t at[5];
+        for (int k = 0; k < 4; k++) {
+            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+            unsigned place = 8 + (seed >> 33) % 120;
+            bytes[place] = (unsigned char)(place >= 108 && seed >> 62 ? seed >> 56 & 7 : seed >> 56);
+        }
+        for (int k = 0; k < 5; k++) at[k] = (int32_t)(seed >> (7 * k)) >> (seed >> 59);
+        if (memory_map_read(bytes, &out) || !memory_tile_open(&t, &out, at)) continue;
+        opened++;
+        ck_assert(t.low <= t.high && t.rows <= 1ull << 32 && memory_tile_row_bytes(&t) <= TENSOR_ROW);
+        for (uint64_t r = 0; r < t.rows; r += 1 + t.rows / 7) {
+            struct memory_row row = memory_tile_row(&t, r);
+            if (!row.bytes) continue;
+            ck_assert(row.global >= t.low && row.global + row.bytes <= t.high);
+            ck_assert(row.skip + row.bytes <= memory_tile_row_bytes(&t));
+        }
+    }
+    ck_assert_uint_gt(opened, 1000);
+}
+END_TEST
+
+/* ---- a kernel: line 10 loads a tile, line 11 stores it, line 12 adds it ---- */
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
+static const char copies[] =
+    HEAD ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
+         ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %q<4>;\n.shared .align 128 .b8 s[256];\n"
+         "ld.param.u32 %r0, [x];\nld.param.u32 %r1, [y];\nmov.b64 %q0, map;\ncvta.param.u64 %q1, %q0;\n"
+         "mbarrier.init.shared.b64 [s+128], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [s+128], 128;\n"
+         ".loc 1 10 0\ncp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, "
+         "{%r0, %r1}], "
+         "[s+128];\n"
+         "again: mbarrier.try_wait.parity.shared.b64 %p0, [s+128], 0;\n@!%p0 bra again;\n"
+         ".loc 1 11 0\ncp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r1, %r0}], [s];\n"
+         ".loc 1 12 0\ncp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q1, {%r0, %r1}], [s];\n"
+         "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+
+struct params {
+    struct tensor_map map;
+    int32_t x, y;
+};
+
+/* At (2, 3): rows 3 to 6 of columns 2 to 9, 8 + 48 r to 40 + 48 r: bytes 152-183 in sectors 4-5, 200-231 in 6-7, 248-279 in
+ * 7-8, 296-327 in 9-10. The store at (3, 2): 12 + 48 r to 44 + 48 r: 108-139 in 3-4, 156-187 in 4-5, 204-235 in 6-7, 252-283
+ * in 7-8. */
+START_TEST(test_counts) {
+    struct kernel_rig r = rig_open(copies);
+    float values[120], after[120];
+    for (int i = 0; i < 120; i++) values[i] = (float)i;
+    uint64_t buffer = sim_alloc(r.sim, sizeof values, "matrix");
+    sim_write(r.sim, buffer, values, sizeof values);
+    struct params p = {matrix(buffer), 2, 3};
+    struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
+    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    struct sim_counters in = rig_line(&got, 10), out = rig_line(&got, 11), add = rig_line(&got, 12);
+    ck_assert_uint_eq(in.bulk_requests_load, 1);
+    ck_assert_uint_eq(in.bulk_bytes_load, 128);
+    ck_assert_uint_eq(in.bulk_sectors_load, 8);
+    ck_assert_uint_eq(in.bulk_shared_store, 128);
+    ck_assert_uint_eq(in.copy_ahead, 0);
+    ck_assert_uint_eq(out.bulk_requests_store, 1);
+    ck_assert_uint_eq(out.bulk_bytes_store, 128);
+    ck_assert_uint_eq(out.bulk_sectors_store, 8);
+    ck_assert_uint_eq(out.bulk_shared_load, 128);
+    ck_assert_uint_eq(add.bulk_requests_store, 1);
+    ck_assert_uint_eq(add.bulk_sectors_store, 8);
+    sim_read(r.sim, buffer, after, sizeof after);
+    ck_assert_float_eq(after[2 * 12 + 2], 26);      /* in neither */
+    ck_assert_float_eq(after[2 * 12 + 3], 38);      /* stored only: element (2, 3) */
+    ck_assert_float_eq(after[3 * 12 + 3], 50 + 39); /* stored (2, 4) = 50, added (3, 3) = 39 */
+    ck_assert_float_eq(after[6 * 12 + 2], 74 + 74); /* added to itself */
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
+/* What a launch of these parameters is told. */
+static void told(struct params p, enum sim_fault fault, const char *what) {
+    struct kernel_rig r = rig_open(copies);
+    uint64_t buffer = sim_alloc(r.sim, 480, "matrix");
+    sim_fill(r.sim, buffer, 0, 480);
+    if (p.map.address == 4096) p.map.address = buffer;
+    struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
+    const struct sim_report *report = rig_report(&got, fault);
+    ck_assert_msg(report && strstr(report->text, what), "%s: %s", what, got.nreports ? got.reports[0].text : "nothing");
+    sim_result_free(&got);
+    rig_close(&r);
+}
+
+START_TEST(test_faults) {
+    struct params good = {matrix(4096), 0, 0}, p = good;
+    p.map.rank = 3, p.map.stride[1] = 480;
+    told(p, SIM_FAULT_TENSOR_MAP, "3 dimensions");
+    p = good, p.map.dim[1] = 11, p.y = 8;
+    told(p, SIM_FAULT_OUT_OF_BOUNDS, "end of `matrix`");
+    p = good, p.map.address = 16;
+    told(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile");
+    p = good, p.map.box[1] = 200;
+    told(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile of 6400 bytes; the block has 256");
+    p = good, p.map.type = TENSOR_UINT8, p.map.box[0] = 32, p.map.dim[0] = 48;
+    told(p, SIM_FAULT_TENSOR_MAP, "reduces");
+    memset(&p.map, 255, sizeof p.map);
+    told(p, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
+}
+END_TEST
+
+UNIT_SUITE(tensor_map) {
+    Suite *suite = suite_create("tensor_map");
+    TCase *tc = tcase_create("tiles");
+    tcase_add_test(tc, test_border);
+    tcase_add_test(tc, test_steps);
+    tcase_add_test(tc, test_swizzle);
+    tcase_add_test(tc, test_fill);
+    tcase_add_test(tc, test_forged);
+    tcase_add_test(tc, test_far);
+    tcase_add_test(tc, test_any_bytes);
+    tcase_add_test(tc, test_counts);
+    tcase_add_test(tc, test_faults);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
