@@ -81,6 +81,26 @@ static bool read_map(struct tile_copy *c) {
 
 /* ---- where the tile lies ---- */
 
+/* What GPUs refuse and the manuals leave unsaid, as measured: docs/simgpu.md. */
+static bool check_coordinates(struct tile_copy *c) {
+    const struct memory_tile *t = &c->tile;
+    long long byte = (long long)t->at[0] * t->element;
+    u32 before = 0; /* the first dimension in which the tile begins before the tensor */
+    while (before < t->map.rank && t->at[before] >= 0) before++;
+    if (byte % TENSOR_CHUNK)
+        core_fault(
+            c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+            "copies a tile that begins at coordinate %lld of the innermost dimension, byte %lld of a row, which is "
+            "no multiple of %d",
+            (long long)t->at[0], byte, TENSOR_CHUNK);
+    else if (c->o->imm == BULK_OUT && before < t->map.rank)
+        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+                   "copies a tile to coordinate %lld of dimension %u: only loads may begin before the tensor",
+                   (long long)t->at[before], before);
+    else return true;
+    return false;
+}
+
 static bool check_global(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     struct memory *m = c->x->memory;
@@ -345,7 +365,7 @@ static void move_out(struct tile_copy *c) {
 
 static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
     struct tile_copy c = {.x = x, .o = o, .d = &x->worker->launch->module->tensors[o->target], .lane = lane};
-    if (!read_map(&c) || !check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
+    if (!read_map(&c) || !check_coordinates(&c) || !check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
     count_tile(&c);
     for (u32 i = 0; i < c.nends; i++) count_end(&c, &c.end[i]);
     if (o->imm == BULK_OUT) {

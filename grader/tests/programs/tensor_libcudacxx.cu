@@ -78,12 +78,12 @@ int main() {
     cuuint32_t box[] = {8, 4}, step[] = {1, 1};
     printf("encode: %d\n", cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, d, dim, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
                                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
-    add_1000<<<1, 32>>>(map, -1, 8, out);
+    add_1000<<<1, 32>>>(map, 8, 8, out);
     CHECK(cudaMemcpy(tile, out, 128, cudaMemcpyDeviceToHost));
     print(tile, 32, 8);
     CHECK(cudaMemcpy(host, d, sizeof host, cudaMemcpyDeviceToHost));
     print(host + 84, 36, 12);
-    add_itself_twice<<<2, 32>>>(map, 5, 7, out);
+    add_itself_twice<<<2, 32>>>(map, 4, 7, out);
     CHECK(cudaMemcpy(tile, out, sizeof tile, cudaMemcpyDeviceToHost));
     print(tile, 64, 8);
     CHECK(cudaMemcpy(host, d, sizeof host, cudaMemcpyDeviceToHost));

@@ -21,7 +21,7 @@ static u64 bulk(unsigned t, unsigned w) { return w == 0 ? 9 * t : 9 * t + 1; }
 
 /* Rows 6 and 7 of 8 rows of 4 words 0, 1, 2 … from column 1 on: column 4 lies outside. Then added to rows 0 and 1. */
 static u64 tile(unsigned t, unsigned w) {
-    static const u64 rows[] = {25, 26, 27, 0, 29, 30, 31, 0};
+    static const u64 rows[] = {28, 29, 30, 31, 0, 0, 0, 0};
     return rows[t % 8] + (w ? t % 8 : 0);
 }
 
@@ -104,7 +104,7 @@ const struct insn_program async_programs[] = {
      "and.b32 %r1, %r0, 7;\nmul.wide.u32 %q2, %r1, 4;\nmov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\nadd.u64 %q3, %q1, "
      "%q2;\nsetp.ne.u32 %p1, %r0, 0;\nbar.warp.sync -1;\n"
      "@%p1 bra wait;\nmbarrier.init.shared.b64 [s+1024], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [s+1024], 32;\n"
-     "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q9, {1, 6}], [s+1024];\n"
+     "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q9, {0, 7}], [s+1024];\n"
      "wait: bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [s+1024], 0;\n@!%p2 bra spin;\n"
      "ld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], %q6;\nbar.warp.sync -1;\n"
      "@!%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q9, {0, 0}], [s];\n"

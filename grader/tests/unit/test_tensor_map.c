@@ -222,35 +222,34 @@ struct params {
     int32_t x, y;
 };
 
-/* At (2, 3): rows 3 to 6 of columns 2 to 9, 8 + 48 r to 40 + 48 r: bytes 152-183 in sectors 4-5, 200-231 in 6-7, 248-279 in
- * 7-8, 296-327 in 9-10. The store at (3, 2): 12 + 48 r to 44 + 48 r: 108-139 in 3-4, 156-187 in 4-5, 204-235 in 6-7, 252-283
- * in 7-8. */
+/* At (0, 4): rows 4 to 7 of columns 0 to 7, 48 r to 48 r + 31: bytes 192-223 in sector 6, 240-271 in 7-8, 288-319 in 9,
+ * 336-367 in 10-11. The store at (4, 0): 48 r + 16 to 48 r + 47: 16-47 in 0-1, 64-95 in 2, 112-143 in 3-4, 160-191 in 5. */
 START_TEST(test_counts) {
     struct kernel_rig r = rig_open(copies);
     float values[120], after[120];
     for (int i = 0; i < 120; i++) values[i] = (float)i;
     uint64_t buffer = sim_alloc(r.sim, sizeof values, "matrix");
     sim_write(r.sim, buffer, values, sizeof values);
-    struct params p = {matrix(buffer), 2, 3};
+    struct params p = {matrix(buffer), 0, 4};
     struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
     struct sim_counters in = rig_line(&got, 10), out = rig_line(&got, 11), add = rig_line(&got, 12);
     ck_assert_uint_eq(in.bulk_requests_load, 1);
     ck_assert_uint_eq(in.bulk_bytes_load, 128);
-    ck_assert_uint_eq(in.bulk_sectors_load, 8);
+    ck_assert_uint_eq(in.bulk_sectors_load, 6);
     ck_assert_uint_eq(in.bulk_shared_store, 128);
     ck_assert_uint_eq(in.copy_ahead, 0);
     ck_assert_uint_eq(out.bulk_requests_store, 1);
     ck_assert_uint_eq(out.bulk_bytes_store, 128);
-    ck_assert_uint_eq(out.bulk_sectors_store, 8);
+    ck_assert_uint_eq(out.bulk_sectors_store, 6);
     ck_assert_uint_eq(out.bulk_shared_load, 128);
     ck_assert_uint_eq(add.bulk_requests_store, 1);
-    ck_assert_uint_eq(add.bulk_sectors_store, 8);
+    ck_assert_uint_eq(add.bulk_sectors_store, 6);
     sim_read(r.sim, buffer, after, sizeof after);
-    ck_assert_float_eq(after[2 * 12 + 2], 26);      /* in neither */
-    ck_assert_float_eq(after[2 * 12 + 3], 38);      /* stored only: element (2, 3) */
-    ck_assert_float_eq(after[3 * 12 + 3], 50 + 39); /* stored (2, 4) = 50, added (3, 3) = 39 */
-    ck_assert_float_eq(after[6 * 12 + 2], 74 + 74); /* added to itself */
+    ck_assert_float_eq(after[3], 3);                /* in neither */
+    ck_assert_float_eq(after[4], 48);               /* stored: element (0, 4) */
+    ck_assert_float_eq(after[3 * 12 + 11], 91);     /* stored: element (7, 7) */
+    ck_assert_float_eq(after[7 * 12 + 7], 91 + 91); /* added to itself */
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -286,6 +285,66 @@ START_TEST(test_faults) {
 }
 END_TEST
 
+/* What an H200 made of one copy in a kernel of its own, 64 x 64 elements or 256 x 64 bytes: cudaErrorIllegalInstruction or not. */
+static const struct {
+    const char *copy;
+    enum tensor_type type;
+    int x, y;
+    bool refused;
+} measured[] = {
+    {"load", TENSOR_FLOAT32, -4, 3, false},   {"load", TENSOR_FLOAT32, -8, -3, false},
+    {"load", TENSOR_FLOAT32, 0, -3, false},   {"load", TENSOR_FLOAT32, 64, 0, false},
+    {"load", TENSOR_FLOAT32, -64, 0, false},  {"load", TENSOR_FLOAT32, 2000000000, -2000000000, false},
+    {"load", TENSOR_FLOAT32, -3, 0, true},    {"load", TENSOR_FLOAT32, 3, 0, true},
+    {"load", TENSOR_UINT8, -16, 0, false},    {"load", TENSOR_UINT8, 32, -2, false},
+    {"load", TENSOR_UINT8, 8, 0, true},       {"load", TENSOR_FLOAT16, -8, 2, false},
+    {"load", TENSOR_FLOAT16, 4, 0, true},     {"load", TENSOR_FLOAT64, -2, 3, false},
+    {"load", TENSOR_FLOAT64, 1, 3, true},     {"store", TENSOR_FLOAT32, 16, 8, false},
+    {"store", TENSOR_FLOAT32, 48, 60, false}, {"store", TENSOR_FLOAT32, 3, 0, true},
+    {"store", TENSOR_FLOAT32, -4, 3, true},   {"store", TENSOR_FLOAT32, 0, -3, true},
+    {"store", TENSOR_UINT8, -16, 0, true},    {"store", TENSOR_UINT8, 32, -2, true},
+    {"add", TENSOR_UINT32, 48, 60, false},    {"add", TENSOR_UINT32, 3, 0, true},
+    {"add", TENSOR_UINT32, -4, 3, true},      {"add", TENSOR_UINT32, 0, -3, true},
+};
+
+static const char *instruction(const char *copy) {
+    if (!strcmp(copy, "load"))
+        return "mbarrier.init.shared.b64 [s+1024], 1;\n"
+               "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, {%r0, "
+               "%r1}], [s+1024];\n";
+    if (!strcmp(copy, "store"))
+        return "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r0, %r1}], [s];\n";
+    return "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q1, {%r0, %r1}], [s];\n";
+}
+
+START_TEST(test_coordinates) {
+    char ptx[2048];
+    unsigned bytes = measured[_i].type == TENSOR_UINT8     ? 1
+                     : measured[_i].type == TENSOR_FLOAT16 ? 2
+                     : measured[_i].type == TENSOR_FLOAT64 ? 8
+                                                           : 4;
+    snprintf(
+        ptx, sizeof ptx,
+        HEAD
+        ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
+        ".reg .b32 %%r<2>; .reg .b64 %%q<2>;\n.shared .align 128 .b8 s[1152];\n"
+        "ld.param.u32 %%r0, [x];\nld.param.u32 %%r1, [y];\nmov.b64 %%q0, map;\ncvta.param.u64 %%q1, %%q0;\n%sret;\n}\n",
+        instruction(measured[_i].copy));
+    struct kernel_rig r = rig_open(ptx);
+    struct params p = {matrix(sim_alloc(r.sim, 16384, "matrix")), measured[_i].x, measured[_i].y};
+    sim_fill(r.sim, p.map.address, 0, 16384);
+    p.map.type = measured[_i].type;
+    p.map.dim[0] = 256 / bytes, p.map.dim[1] = 64, p.map.stride[0] = 256;
+    p.map.box[0] = 128 / bytes, p.map.box[1] = 8;
+    struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
+    bool refused = rig_report(&got, SIM_FAULT_TENSOR_MAP) != NULL;
+    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, p.x, p.y,
+                  got.nreports ? got.reports[0].text : "taken");
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(tensor_map) {
     Suite *suite = suite_create("tensor_map");
     TCase *tc = tcase_create("tiles");
@@ -298,6 +357,7 @@ UNIT_SUITE(tensor_map) {
     tcase_add_test(tc, test_any_bytes);
     tcase_add_test(tc, test_counts);
     tcase_add_test(tc, test_faults);
+    tcase_add_loop_test(tc, test_coordinates, 0, (int)(sizeof measured / sizeof *measured));
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,27 @@
+// A tile that begins before the matrix, as a stencil's does: four columns and one row outside, which are zeros.
+// nvcc: -arch=sm_90 -std=c++17
+#include "tensor.cuh"
+
+__global__ void tile(const __grid_constant__ CUtensorMap map, float *out) {
+    __shared__ alignas(128) float s[ROWS * COLUMNS + 32];
+    __shared__ long long barrier;
+    int t = threadIdx.x;
+    if (t == 0) init(&barrier, 1);
+    __syncthreads();
+    if (t == 0) {
+        expect(&barrier, TILE);
+        load(s, &map, -4, -1, &barrier);
+    }
+    wait(&barrier, 0);
+    out[t] = s[t];
+}
+
+int main() {
+    float *p = matrix_memory(), *out, host[ROWS * COLUMNS] = {0};
+    CHECK(cudaMalloc(&out, sizeof host));
+    CHECK(cudaMemset(out, 0, sizeof host));
+    tile<<<1, 128>>>(matrix(p), out);
+    SHOW(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
+    printf("%g %g %g\n", host[0], host[68], host[127]);
+    return 0;
+}
