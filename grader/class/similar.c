@@ -1,19 +1,16 @@
 /* similar.c — see similar.h. */
 #include "grader/class/similar.h"
-#include "common/file.h"
 #include "common/grow.h"
-#include "grader/book/book.h"
-#include "grader/grade/grade.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const struct similar_options similar_usual = {.least = 0.5, .least_common = 4, .widespread = 0.25};
+const struct similar_options similar_usual = {.least = 0.5, .least_common = 4, .widespread = 0.25, .taken = 0.75};
 
 /* ---- fingerprints ---- */
 
 /* Of a run of tokens; mixed so that the least of a window is any of them (FNV-1a, then the finaliser of MurmurHash3). */
-static uint64_t gram(const struct similar_token *t) {
+uint64_t similar_gram(const struct similar_token *t) {
     uint64_t h = 0xcbf29ce484222325u;
     for (unsigned i = 0; i < SIMILAR_GRAM; i++) h = (h ^ t[i].code) * 0x100000001b3u;
     h ^= h >> 33, h *= 0xff51afd7ed558ccdu;
@@ -25,12 +22,12 @@ static int by_hash(const void *a, const void *b) {
     const struct similar_print *x = a, *y = b;
     return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : (x->at > y->at) - (x->at < y->at);
 }
-static int by_value(const void *a, const void *b) {
+int similar_by_value(const void *a, const void *b) {
     return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b);
 }
 
 static bool in_book(const struct similar_class *c, uint64_t h) {
-    return c->nbook && bsearch(&h, c->book, c->nbook, sizeof *c->book, by_value);
+    return c->nbook && bsearch(&h, c->book, c->nbook, sizeof *c->book, similar_by_value);
 }
 
 static void keep_print(struct similar_text *t, uint64_t h, unsigned at) {
@@ -51,7 +48,7 @@ static void winnow(const struct similar_class *c, struct similar_text *t) {
     unsigned n = t->ntokens >= SIMILAR_GRAM ? t->ntokens - SIMILAR_GRAM + 1 : 0, last = UINT32_MAX;
     uint64_t *h = xcalloc(n + 1, sizeof *h);
     for (unsigned i = 0; i < n; i++) {
-        h[i] = gram(t->tokens + i);
+        h[i] = similar_gram(t->tokens + i);
         if (in_book(c, h[i])) h[i] = UINT64_MAX;
     }
     unsigned windows = n > SIMILAR_WINDOW ? n - SIMILAR_WINDOW + 1 : n ? 1 : 0;
@@ -65,44 +62,13 @@ static void winnow(const struct similar_class *c, struct similar_text *t) {
     sort_prints(t);
 }
 
-/* ---- the book ---- */
-
-static void add_book_text(struct similar_class *c, const struct buf *text) {
-    struct similar_token *t = NULL;
-    unsigned n = 0, room = 0;
-    similar_tokens(buf_str(text), text->size, &t, &n, &room);
-    for (unsigned i = 0; i + SIMILAR_GRAM <= n; i++) {
-        GROW(c->book, c->nbook + 1, c->room_book, 1024);
-        c->book[c->nbook++] = gram(t + i);
-    }
-    free(t);
-}
-
-static void add_book_file(struct similar_class *c, const char *path) {
-    struct buf text = {0};
-    struct err e = {0};
-    if (file_read(path, SOURCE_LIMIT, &text, &e)) add_book_text(c, &text);
-    buf_free(&text);
-}
-
-void similar_book(struct similar_class *c) {
-    struct buf skeleton = {0};
-    struct err e = {0};
-    char **steps = book_steps(c->ex);
-    add_book_file(c, book_solution_file(c->ex, NULL));
-    for (unsigned i = 0; steps && steps[i]; i++) add_book_file(c, book_solution_file(c->ex, steps[i]));
-    if (steps) book_free_list(steps);
-    if (book_pristine(c->ex, &skeleton, &e)) add_book_text(c, &skeleton);
-    buf_free(&skeleton);
-    if (c->nbook) qsort(c->book, c->nbook, sizeof *c->book, by_value);
-}
-
 void similar_add(struct similar_class *c, const char *student, const char *file, const void *source, size_t size) {
     GROW(c->texts, c->ntexts + 1, c->room_texts, 64);
     struct similar_text *t = &c->texts[c->ntexts++];
     *t = (struct similar_text){.student = xstrdup(student), .file = xstrdup(file)};
     buf_add(&t->source, source, size);
     similar_tokens(buf_str(&t->source), size, &t->tokens, &t->ntokens, &t->room_tokens);
+    similar_ask_book(c, t);
     winnow(c, t);
 }
 
@@ -118,7 +84,7 @@ static void drop_widespread(struct similar_class *c, double part) {
             GROW(all, n + 1, room, 1024);
             all[n++] = c->texts[i].prints[k].hash;
         }
-    if (n) qsort(all, n, sizeof *all, by_value);
+    if (n) qsort(all, n, sizeof *all, similar_by_value);
     size_t kept = 0;
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i; next < n && all[next] == all[i]; next++) {}
@@ -128,7 +94,7 @@ static void drop_widespread(struct similar_class *c, double part) {
         struct similar_text *t = &c->texts[i];
         unsigned left = 0;
         for (unsigned k = 0; k < t->nprints; k++)
-            if (!kept || !bsearch(&t->prints[k].hash, all, kept, sizeof *all, by_value))
+            if (!kept || !bsearch(&t->prints[k].hash, all, kept, sizeof *all, similar_by_value))
                 t->prints[left++] = t->prints[k];
         t->nprints = left;
     }
@@ -198,6 +164,7 @@ void similar_free(struct similar_class *c) {
         struct similar_text *t = &c->texts[i];
         free(t->student), free(t->file), free(t->tokens), free(t->prints), buf_free(&t->source);
     }
-    free(c->texts), free(c->pairs), free(c->book);
+    similar_free_book(c);
+    free(c->texts), free(c->pairs);
     *c = (struct similar_class){.ex = c->ex};
 }

@@ -17,12 +17,21 @@ static bool put(const struct similar_pages *p, const char *name, const struct bu
                                                          : err_set(e, ERR_INPUT, "%s: path too long", p->folder);
 }
 
-void similar_text_list(const struct similar_class *c, FILE *f) {
+unsigned similar_text_list(const struct similar_class *c, FILE *f) {
+    unsigned taken = 0;
     for (unsigned i = 0; i < c->npairs; i++) {
         const struct similar_pair *q = &c->pairs[i];
         fprintf(f, "%5.1f %%  %4u  %-32s %s  %s\n", 100 * q->share, q->common, book_id(c->ex), c->texts[q->a].student,
                 c->texts[q->b].student);
     }
+    for (unsigned i = 0; i < c->ntexts; i++) {
+        const struct similar_text *t = &c->texts[i];
+        if (t->taken < similar_usual.taken) continue;
+        fprintf(f, "%5.1f %%  %4zu  %-32s %s  (the book's %s)\n", 100 * t->taken, c->versions[t->version].nown,
+                book_id(c->ex), t->student, c->versions[t->version].name);
+        taken++;
+    }
+    return taken;
 }
 
 /* ---- a pair ---- */
@@ -123,6 +132,7 @@ bool similar_pages_begin(struct similar_pages *p, const char *folder, struct err
                         "class=\"n\">fingerprints</th><th>exercise</th><th></th><th></th>"
                         "</tr>\n");
     buf_puts(&p->csv, "share,fingerprints,exercise,first,second\n");
+    buf_puts(&p->books_csv, "share,fingerprints,exercise,student,version\n");
     buf_puts(&p->info, "filename,full_name,label\n");
     return dir_make(folder, e);
 }
@@ -147,16 +157,33 @@ static bool add_pair(struct similar_pages *p, const struct similar_class *c, con
     return ok;
 }
 
+static void add_taken(struct similar_pages *p, const struct similar_class *c, const struct similar_text *t) {
+    const struct similar_version *v = &c->versions[t->version];
+    p->taken++;
+    buf_printf(&p->books, "<tr><td class=\"n\">%.0f %%</td><td class=\"n\">%zu</td><td>%s</td><td>", 100 * t->taken,
+               v->nown, book_id(c->ex));
+    class_page_text(t->student, &p->books), buf_printf(&p->books, "</td><td>%s</td></tr>\n", v->name);
+    buf_printf(&p->books_csv, "%.4f,%zu,%s,", t->taken, v->nown, book_id(c->ex));
+    csv(&p->books_csv, t->student), buf_printf(&p->books_csv, ",%s\n", v->name);
+}
+
 bool similar_pages_add(struct similar_pages *p, const struct similar_class *c, struct err *e) {
     bool ok = put_sources(p, c, e);
     for (unsigned i = 0; ok && i < c->npairs; i++) ok = add_pair(p, c, &c->pairs[i], e);
+    for (unsigned i = 0; i < c->ntexts; i++)
+        if (c->texts[i].taken >= similar_usual.taken) add_taken(p, c, &c->texts[i]);
     return ok;
 }
 
 bool similar_pages_end(struct similar_pages *p, struct err *e) {
-    buf_puts(&p->index, "</table>\n");
+    buf_puts(&p->index, "</table>\n<h2>What the book has</h2>\n<p>Sources that have three quarters of what the model "
+                        "answer, or a step of the "
+                        "ladder, has beyond the skeleton.</p>\n<table><tr><th class=\"n\">share</th><th "
+                        "class=\"n\">fingerprints</th><th>exercise</th><th>student</th><th>version</th></tr>\n");
+    buf_add(&p->index, buf_str(&p->books), p->books.size), buf_puts(&p->index, "</table>\n");
     class_page_end(&p->index);
-    bool ok = put(p, "index.html", &p->index, e) && put(p, "pairs.csv", &p->csv, e) && put(p, "info.csv", &p->info, e);
-    buf_free(&p->index), buf_free(&p->csv), buf_free(&p->info);
+    bool ok = put(p, "index.html", &p->index, e) && put(p, "pairs.csv", &p->csv, e) &&
+              put(p, "book.csv", &p->books_csv, e) && put(p, "info.csv", &p->info, e);
+    buf_free(&p->index), buf_free(&p->csv), buf_free(&p->info), buf_free(&p->books), buf_free(&p->books_csv);
     return ok;
 }

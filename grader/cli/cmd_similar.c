@@ -1,4 +1,4 @@
-/* cmd_similar.c — grader similar STORE|DIR…: pairs of submissions with passages in common, as a list; with --output FOLDER as pages. */
+/* cmd_similar.c — grader similar STORE|DIR…: pairs of submissions with passages in common, and copies of the book's, as a list; with --output FOLDER as pages. */
 #include "grader/class/similar.h"
 #include "grader/cli/class_args.h"
 
@@ -22,22 +22,22 @@ static bool read_exercise(struct store *s, struct similar_class *c, struct err *
     return ok && !e->text[0];
 }
 
-static bool compare_all(const struct options *o, struct store *s, unsigned *pairs, struct err *e) {
+static bool compare_all(const struct options *o, struct store *s, unsigned *pairs, unsigned *taken, struct err *e) {
     const struct exercise **list = cli_class_list(o, e);
     struct similar_pages pages;
     bool ok = list && (!o->output || similar_pages_begin(&pages, o->output, e));
     for (unsigned i = 0; ok && list[i]; i++) {
         struct similar_class c = {.ex = list[i]};
         ok = read_exercise(s, &c, e);
-        if (ok && c.ntexts > 1) {
+        if (ok && c.ntexts) {
             similar_find(&c, &similar_usual);
             *pairs += c.npairs;
             if (o->output) ok = similar_pages_add(&pages, &c, e);
-            else similar_text_list(&c, stdout);
+            else *taken += similar_text_list(&c, stdout);
         }
         similar_free(&c);
     }
-    if (ok && o->output) ok = similar_pages_end(&pages, e);
+    if (ok && o->output) *taken = pages.taken, ok = similar_pages_end(&pages, e);
     free(list);
     return ok;
 }
@@ -66,13 +66,13 @@ static bool open_any(const struct options *o, struct store *s, struct err *e) {
 int cmd_similar(const struct options *o) {
     struct err e = {0};
     struct store s;
-    unsigned pairs = 0;
+    unsigned pairs = 0, taken = 0;
     if (!o->nnames) return err_set(&e, ERR_INPUT, "similar takes a store, or folders of submissions"), cli_complain(&e);
     if (!open_any(o, &s, &e)) return cli_complain(&e);
-    bool ok = compare_all(o, &s, &pairs, &e);
+    bool ok = compare_all(o, &s, &pairs, &taken, &e);
     store_close(&s);
     if (!ok) return cli_complain(&e);
-    if (o->output) printf("%u pairs; see index.html in %s\n", pairs, o->output);
-    else fprintf(stderr, "%u pairs\n", pairs);
+    if (o->output) printf("%u pairs, %u copies of the book's; see index.html in %s\n", pairs, taken, o->output);
+    else fprintf(stderr, "%u pairs, %u copies of the book's\n", pairs, taken);
     return EXIT_PASSED;
 }

@@ -83,6 +83,15 @@ def shares(build, work, exercise, files):
     return {(r["first"], r["second"]): float(r["share"]) for r in csv.DictReader(open(f"{work}/out/pairs.csv"))}
 
 
+def of_the_book(build, work, exercise, rng):
+    """Whether the model answer is known to be the book's, as it is and as each kind of copy; None where it has too little of its own."""
+    answer = open(f"{ROOT}/solutions/{exercise}.cu").read()
+    kinds = {"c": lambda text, rng: text, **{f"c{i}": change for i, change in enumerate(COPIES.values())}}
+    shares(build, work, exercise, {who: change(answer, rng) for who, change in kinds.items()})
+    known = {r["student"] for r in csv.DictReader(open(f"{work}/out/book.csv"))}
+    return [f"c{i}" in known for i in range(len(COPIES))] if "c" in known else None
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("build")
@@ -104,12 +113,16 @@ def main():
         for kind, change in COPIES.items():
             found = shares(build, work, exercise, {**texts, **{"c" + w[1:]: change(texts[w], rng) for w in enough}})
             copies[kind] += sum(("c" + w[1:], w) in found for w in enough)
+    book = [b for b in (of_the_book(build, work, e, rng) for e in exercises) if b]
     print(f"different versions: {apart} pairs of {len(exercises)} exercises, {len(near)} of them listed")
     for s in sorted(near, reverse=True):
         print(f"    {100 * s[0]:5.1f} %  {s[1]}: {s[2]}, {s[3]}")
     print(f"{own} versions have enough of their own that a copy as it is is listed; of their copies are listed:")
     for kind, n in copies.items():
         print(f"    {kind}: {n} ({100 * n / own:.0f} %)")
+    print(f"{len(book)} model answers have enough of their own to be known as the book's; of their copies are known:")
+    for i, kind in enumerate(COPIES):
+        print(f"    {kind}: {sum(b[i] for b in book)}")
 
 
 main()

@@ -86,6 +86,31 @@ START_TEST(the_books_own_text_counts_for_nothing) {
 }
 END_TEST
 
+/* sgemm's answer as it is, with other names and no comments, and a file that has nothing of it; the skeleton is nobody's copy. */
+START_TEST(copies_of_the_book_are_told) {
+    struct err e = {0};
+    char at[4096], path[4200];
+    ck_assert(book_open(&e));
+    const struct exercise **list = book_find("sgemm", &e);
+    struct similar_class c = {.ex = list[0]};
+    snprintf(at, sizeof at, "%s/tests/similar-book", build_folder());
+    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s && sed 's@//.*@@; s/\\bkernel\\b/q/g; s/\\bacc\\b/sum_of/g' "
+                           "solutions/09-capstone/sgemm.cu >%s/sgemm.cu",
+                           at, at, at),
+                     0);
+    snprintf(path, sizeof path, "%s/sgemm.cu", at);
+    similar_book(&c);
+    add_file(&c, "ann", "solutions/09-capstone/sgemm.cu"), add_file(&c, "bob", path);
+    add_file(&c, "eve", "chapters/09-capstone/sgemm.cu"), add_file(&c, "joe", "solutions/07-fusion/softmax.cu");
+    ck_assert_str_eq(c.versions[c.texts[0].version].name, "model answer");
+    ck_assert(c.texts[0].taken == 1);
+    ck_assert_str_eq(c.versions[c.texts[1].version].name, "model answer");
+    ck_assert(c.texts[1].taken > 0.9);
+    ck_assert(c.texts[2].taken < 0.1 && c.texts[3].taken < 0.1);
+    similar_free(&c), free(list);
+}
+END_TEST
+
 START_TEST(what_many_have_is_nobodys) {
     struct similar_class c = {.ex = book_at(0)};
     struct buf said = {0};
@@ -139,6 +164,7 @@ UNIT_SUITE(similar) {
     tcase_add_test(t, a_token_is_what_it_means);
     tcase_add_test(t, what_is_as_long_as_promised_is_found);
     tcase_add_test(t, the_books_own_text_counts_for_nothing);
+    tcase_add_test(t, copies_of_the_book_are_told);
     tcase_add_test(t, what_many_have_is_nobodys);
     tcase_add_test(t, pages_escape_what_they_show);
     suite_add_tcase(s, t);
