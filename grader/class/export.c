@@ -2,10 +2,13 @@
  * the class. */
 #include "grader/class/export.h"
 #include "grader/grade/provenance.h"
+#include "grader/report/report.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LINE = 80 };
 
 #define X(name) #name ", "
 static const char rows[] = "SELECT " EXPORT_COLUMNS(
@@ -48,17 +51,35 @@ void export_column(FILE *f, const char *s, unsigned width, bool cut) {
     fprintf(f, "%*s", n < width ? (int)(width - n) + 1 : 1, "");
 }
 
+const char *export_short(const char *exercise) {
+    const char *slash = strchr(exercise, '/');
+    return slash ? slash + 1 : exercise;
+}
+
+void export_why(FILE *f, const char *why, unsigned room) {
+    struct report_style style = {.width = LINE};
+    struct buf out = {0};
+    if (strlen(why) > room) {
+        fputc('\n', f);
+        report_wrapped(why, 4, &style, &out);
+    } else buf_printf(&out, "%s\n", why);
+    fputs(buf_str(&out), f);
+    buf_free(&out);
+}
+
 bool export_text(struct store *s, FILE *f, struct err *e) {
-    fprintf(f, "%-24s %-32s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
+    fprintf(f, "%-24s %-20s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
     sqlite3_stmt *q = export_rows(s, e);
     while (store_next(s, &q, e)) {
         char score[32] = "-";
         if (!is_null(q, EXPORT_score)) snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
         bool taken = !is_null(q, EXPORT_verdict);
+        char why[256];
         export_column(f, store_text(q, EXPORT_student), 24, true);
-        fprintf(f, "%-32s %-8s %6s  %s%s%.80s\n", store_text(q, EXPORT_exercise), code(q), score,
-                taken ? "" : store_text(q, EXPORT_state), taken || !*store_text(q, EXPORT_reason) ? "" : ": ",
-                store_text(q, EXPORT_reason));
+        fprintf(f, "%-20s %-8s %6s  ", export_short(store_text(q, EXPORT_exercise)), code(q), score);
+        snprintf(why, sizeof why, "%s%s%.160s", taken ? "" : store_text(q, EXPORT_state),
+                 taken || !*store_text(q, EXPORT_reason) ? "" : ": ", store_text(q, EXPORT_reason));
+        export_why(f, why, 17);
     }
     q = store_ask(
         s, e, "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook WHERE grader IS NOT NULL",

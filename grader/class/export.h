@@ -46,3 +46,6 @@ sqlite3_stmt *export_rows(struct store *s, struct err *e);
 void export_cell(FILE *f, const char *s);
 /* A column of text for people, that many letters wide, and a blank; a longer one is cut where `cut`. */
 void export_column(FILE *f, const char *s, unsigned width, bool cut);
+/* For tables of text, which fit a terminal of 80: the name without its chapter; a reason on the rest of the line, or below it. */
+const char *export_short(const char *exercise);
+void export_why(FILE *f, const char *why, unsigned room);

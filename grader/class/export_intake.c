@@ -23,21 +23,20 @@ static void totals(struct store *s, FILE *f, struct err *e) {
     if (store_next(s, &q, e))
         fprintf(
             f,
-            "students: %lld, of whom %lld handed in and %lld are missing by the roster; files taken: %lld; entries to "
-            "be looked at: %lld\n",
+            "students: %lld; handed in: %lld; missing by the roster: %lld; files taken: %lld; to be looked at: %lld\n",
             sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 4),
             sqlite3_column_int64(q, 2), sqlite3_column_int64(q, 3));
     store_end(&q);
 }
 
 bool export_intake_text(struct store *s, FILE *f, struct err *e) {
-    fprintf(f, "%-20s %-9s %-24s %-28s %s\n", "student", "state", "exercise", "file", "why");
+    fprintf(f, "%-18s %-9s %-20s %-26s %s\n", "student", "state", "exercise", "file", "why");
     sqlite3_stmt *q = found(s, e);
     while (store_next(s, &q, e)) {
-        export_column(f, *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)", 20, false);
-        fprintf(f, "%-9s %-24s ", store_text(q, STATE), store_text(q, EXERCISE));
-        export_column(f, store_text(q, *store_text(q, FILE_NAME) ? FILE_NAME : ENTRY), 28, false);
-        fprintf(f, "%s\n", store_text(q, WHY));
+        export_column(f, *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)", 18, false);
+        fprintf(f, "%-9s %-20s ", store_text(q, STATE), export_short(store_text(q, EXERCISE)));
+        export_column(f, store_text(q, *store_text(q, FILE_NAME) ? FILE_NAME : ENTRY), 26, false);
+        export_why(f, store_text(q, WHY), 3);
     }
     totals(s, f, e);
     return !e->text[0];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 int cli_complain(const struct err *e) {
@@ -71,9 +72,24 @@ void progress_fit(const char *text, unsigned columns, struct buf *out) {
     else buf_add(out, text, end), buf_puts(out, "…");
 }
 
+/* Where nothing can be taken back: a line now and then, so that a log tells a long run from one that hangs. */
+static void progress_log(const char *text) {
+    enum { EVERY = 20 }; /* seconds */
+    static time_t last;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!last) last = now.tv_sec;
+    if (now.tv_sec - last < EVERY) return;
+    fprintf(stderr, "grader: %s\n", text);
+    last = now.tv_sec;
+}
+
 /* A line that wrapped could not be taken back. */
 void progress_line(const char *text) {
-    if (!isatty(2)) return;
+    if (!isatty(2)) {
+        progress_log(text);
+        return;
+    }
     unsigned columns = columns_of(2);
     struct buf line = {0};
     progress_fit(text, (columns ? columns : 80) - 1, &line);
