@@ -29,12 +29,16 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
     u32 span = access_span(d);
     static const s32 zero[32];
     ACTIVE(mask) {
-        if (d->verb == MEM_LOAD && ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes)
-            ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
-        else
+        bool inside = ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes;
+        if (d->verb != MEM_LOAD || !inside)
             core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
                        "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span, (long long)ea[l],
                        r->param_bytes);
+        else if (ea[l] & (span - 1))
+            core_fault(x, SIM_FAULT_MISALIGNED, o, l, ea[l],
+                       "accesses %u bytes at offset %lld of the kernel's parameters, which is no multiple of %u", span,
+                       (long long)ea[l], span);
+        else ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
     }
 }
 

@@ -174,6 +174,8 @@ const struct insn_program memory_programs[] = {
      32, 1, shared_byte, SIM_FAULT_NONE},
     {"out of bounds", "ld.global.u32 %r1, [%q1+4096];\nst.global.u32 [%q0], %r1;", 32, 0, NULL,
      SIM_FAULT_OUT_OF_BOUNDS},
+    {"a parameter at an odd byte", "ld.param.u64 %q2, [5];\nst.global.u64 [%q0], %q2;", 32, 0, NULL,
+     SIM_FAULT_MISALIGNED},
     {"misaligned", "ld.global.u32 %r1, [%q1+2];\nst.global.u32 [%q0], %r1;", 32, 0, NULL, SIM_FAULT_MISALIGNED},
     {"textures and surfaces",
      "mov.u64 %q8, 0x240000000040;\nmov.u64 %q9, 0x240000000080;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, 3;\n"
