@@ -144,5 +144,5 @@ EXERCISE(attention, .chapter = "14-tensor-cores", .title = "Attention in one ker
                   .most = 1000,
                   .variants = {"", "values up to 16", "later keys are nearer"}},
          .technique_case = {{2, 512}}, .timed = {{16, 1024}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
-         .baseline = "1-three-kernels");
+         .bytes = bytes, .flops = flops, .products = true, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-three-kernels");

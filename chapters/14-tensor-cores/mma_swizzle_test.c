@@ -93,5 +93,5 @@ EXERCISE(mma_swizzle, .chapter = "14-tensor-cores", .title = "Fragments without 
          .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}}, .most = 6000000},
          .technique_case = {{256, 256, 256}}, .timed = {{1536, 1024, 1408}},
          .reference = ex_gemm_half_reference_of_rows, .tolerance = ex_gemm_half_tolerance, .bytes = ex_gemm_half_bytes,
-         .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
-         .baseline = "1-words");
+         .flops = ex_gemm_flops, .products = true, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-words");

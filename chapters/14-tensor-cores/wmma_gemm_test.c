@@ -84,5 +84,5 @@ EXERCISE(wmma_gemm, .chapter = "14-tensor-cores", .title = "Products on tensor c
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {16, 208, .step = 16}, {16, 288, .step = 16}}, .most = 6000000},
          .technique_case = {{256, 128, 256}}, .timed = {{1536, 1024, 1408}}, .reference = ex_gemm_half_reference,
-         .tolerance = ex_gemm_half_tolerance, .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops,
+         .tolerance = ex_gemm_half_tolerance, .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .products = true,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-tiles");

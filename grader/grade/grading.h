@@ -77,3 +77,5 @@ void check_plausible(struct grading *g, const struct tally *own);
 bool check_plausible_time(struct grading *g, const struct sim_counters *n, double seconds);
 /* Least seconds for `flops` operations, of which tensor cores do so many. */
 double grade_working_seconds(const struct gpu_device *d, double flops, double on_tensor_cores);
+/* Of a problem's operations, those that the roof takes for tensor cores': all, where they could do all, else what was counted. */
+double grade_on_tensor_cores(const struct exercise *ex, double flops, double counted);

@@ -18,6 +18,10 @@ double grade_working_seconds(const struct gpu_device *d, double flops, double on
            d->clock_hz;
 }
 
+double grade_on_tensor_cores(const struct exercise *ex, double flops, double counted) {
+    return ex->products ? flops : counted;
+}
+
 double result_peak_flops(const struct speed_result *s, const struct gpu_device *d) {
     if (!(s->flops > 0)) return 2.0 * d->fp32_lanes * d->sms * d->clock_hz;
     return s->flops / grade_working_seconds(d, s->flops, s->matrix_flops);

@@ -126,12 +126,12 @@ bool speed_reference(const struct exercise *ex, const struct grade_options *go, 
 }
 
 /* Least seconds that the device needs: the bytes that must move, the operations that must be done. One figure for a problem
- * and a device, which no version can beat: L2 is cold and full of other data, so that whatever is written pushes as much out.
- * A version on tensor cores has another roof. */
+ * and a device, which no version can beat: L2 is cold and full of other data, so that whatever is written pushes as much out. */
 static double roofline(const struct grading *g, const struct ex_case *c, const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
     double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
-    double working = g->ex->flops ? grade_working_seconds(d, g->ex->flops(c), (double)n->flops_matrix) : 0;
+    double flops = g->ex->flops ? g->ex->flops(c) : 0;
+    double working = grade_working_seconds(d, flops, grade_on_tensor_cores(g->ex, flops, (double)n->flops_matrix));
     return moving > working ? moving : working;
 }
 
@@ -184,7 +184,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->gain = naive > 0 ? naive / answer : 0;
     s->of_roofline = roofline(g, c, &own->counters) / own->seconds;
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
-    s->matrix_flops = (double)own->counters.flops_matrix;
+    s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)own->counters.flops_matrix);
     if (own->waits) {
         s->forfeit = true;
         s->note = "not modelled: blocks wait for each other, or one runs for very long";

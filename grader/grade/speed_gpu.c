@@ -139,6 +139,13 @@ static double matrix_share(const struct grading *g) {
     return flops > 0 ? (double)g->tally.counters.flops_matrix / flops : 0;
 }
 
+/* Lanes at the rate that was measured; tensor cores, for which no kernel was, at the device's. */
+static double working_seconds(const struct gpu_device *d, const struct speed_result *s, const struct roofline *c) {
+    double there = s->matrix_flops < s->flops ? s->matrix_flops : s->flops;
+    double lanes = c->flops_per_second > 0 ? (s->flops - there) / c->flops_per_second : 0;
+    return lanes + grade_working_seconds(d, there, there);
+}
+
 static void fill_in(struct grading *g, const struct measurement *m, const struct roofline *c) {
     struct speed_result *s = &g->r->speed;
     const struct ex_case *timed = &g->ex->timed;
@@ -150,12 +157,12 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     s->vs_solution = m->ratio, s->ci_low = m->low, s->ci_high = m->high;
     s->low_us = s->high_us = s->student_us;
     double moving = g->ex->bytes && c->bytes_per_second > 0 ? g->ex->bytes(timed) / c->bytes_per_second : 0;
-    double working = g->ex->flops && c->flops_per_second > 0 ? g->ex->flops(timed) / c->flops_per_second : 0;
     s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0, s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
-    s->of_roofline = (moving > working ? moving : working) / m->second;
     struct sim_counters timed_counters = g->tally.counters;
-    s->matrix_flops = matrix_share(g) * s->flops;
-    timed_counters.flops_matrix = (uint64_t)s->matrix_flops;
+    timed_counters.flops_matrix = (uint64_t)(matrix_share(g) * s->flops);
+    s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)timed_counters.flops_matrix);
+    double working = working_seconds(g->o->device, s, c);
+    s->of_roofline = (moving > working ? moving : working) / m->second;
     check_plausible_time(g, &timed_counters, m->second);
     s->bound_by = "";
     buf_clear(&text);

@@ -84,8 +84,8 @@ static void roofline(const struct result *r, const struct gpu_device *d, const s
     page_roofline(p->bytes, p->flops, d->dram_rate, result_peak_flops(p, d), dots, n, out);
     buf_puts(out,
              p->matrix_flops > 0
-                 ? "<figcaption>The device's roof: bandwidth of memory, then tensor cores and FP32 units, each for "
-                   "what this version does there. It can come up to the line, and not above it.</figcaption></figure>\n"
+                 ? "<figcaption>The device's roof: bandwidth of memory, then tensor cores (FP32 units, for what is no "
+                   "product). A version can come up to the line, and not above it.</figcaption></figure>\n"
                  : "<figcaption>The device's roof: bandwidth of memory, then FP32 units. A version can come up to the "
                    "line, and not above it.</figcaption></figure>\n");
     free(dots);

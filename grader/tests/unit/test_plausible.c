@@ -46,6 +46,9 @@ START_TEST(tensor_cores_have_a_floor_of_their_own) {
     ck_assert_double_eq_tol(grade_working_seconds(d, all, all), 1.541e-3, 0.002e-3);
     ck_assert_double_eq_tol(grade_working_seconds(d, all, all / 2), 8.987e-3, 0.02e-3);
     ck_assert_double_eq_tol(grade_working_seconds(d, all, 3 * all), 1.541e-3, 0.002e-3);
+    /* Of products of halves, the same for a version that has none of them there. */
+    ck_assert_double_eq(grade_on_tensor_cores(&(struct exercise){.products = true}, all, 0), all);
+    ck_assert_double_eq(grade_on_tensor_cores(&(struct exercise){0}, all, all / 2), all / 2);
 }
 END_TEST
 
