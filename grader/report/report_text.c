@@ -265,6 +265,17 @@ static void one_figure(const struct result *r, const struct technique_result *t,
     if (!t->passed) failing(r, t, before, s, out);
 }
 
+/* The same limit of a check above, which is missed there, too; or NULL. */
+static const struct technique_result *said_above(const struct result *r, unsigned i, unsigned first) {
+    const struct technique_result *t = &r->technique[i];
+    for (unsigned k = 0; k < first; k++) {
+        const struct technique_result *o = &r->technique[k];
+        bool same = o->at_most == t->at_most && o->limit == t->limit && !strcmp(o->metric, t->metric);
+        if (same && !o->passed && !strcmp(o->unit ? o->unit : "", t->unit ? t->unit : "")) return o;
+    }
+    return NULL;
+}
+
 static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s,
                       struct buf *out) {
     const struct technique_result *worst = decisive(r, first, end);
@@ -280,8 +291,12 @@ static void one_check(const struct result *r, unsigned first, unsigned end, bool
     buf_puts(out, "\n");
     const struct technique_result *before = NULL;
     for (unsigned i = first; i < end; i++) {
-        if (!s->brief || !r->technique[i].passed) one_figure(r, &r->technique[i], before, s, out);
-        if (!r->technique[i].passed) before = &r->technique[i];
+        const struct technique_result *t = &r->technique[i], *above = t->passed ? NULL : said_above(r, i, first);
+        if (above)
+            buf_printf(out, "    %smiss%s %s: as in \"%s\"\n", report_ink(s, INK_WARN), report_ink(s, INK_NONE),
+                       t->metric, above->name);
+        else if (!s->brief || !t->passed) one_figure(r, t, before, s, out);
+        if (!t->passed && !above) before = t;
     }
 }
 

@@ -157,6 +157,23 @@ START_TEST(what_two_figures_have_in_common_is_said_once) {
 }
 END_TEST
 
+/* A later goal with a limit of the first one names the goal that says it. */
+START_TEST(what_two_goals_have_in_common_is_said_once) {
+    struct result r = missed_twice();
+    struct technique_result goals[3];
+    struct buf out = {0};
+    struct report_style style = {.width = 80};
+    memcpy(goals, r.technique, 2 * sizeof *goals);
+    goals[2] = goals[0], goals[2].test = 1, goals[2].name = "another goal";
+    r.technique = goals, r.ntechnique = 3;
+    report_text(&r, device_find("h200"), &style, &out);
+    ck_assert_msg(times_in(buf_str(&out), "sectors is 9, at most 8") == 2, "%s",
+                  buf_str(&out)); /* head and first goal */
+    ck_assert_msg(strstr(buf_str(&out), "another goal\n    miss sectors: as in \"a goal\"\n"), "%s", buf_str(&out));
+    buf_free(&out), buf_free(&r.source);
+}
+END_TEST
+
 /* "none.cu:2: a goal" alone reads as if it were so. */
 START_TEST(the_first_line_says_that_a_goal_is_not_reached) {
     struct result r = missed_twice();
@@ -488,6 +505,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, a_line_that_the_message_quotes_is_not_quoted_again);
     tcase_add_test(t, a_long_line_is_quoted_to_its_end_within_the_width);
     tcase_add_test(t, what_two_figures_have_in_common_is_said_once);
+    tcase_add_test(t, what_two_goals_have_in_common_is_said_once);
     tcase_add_test(t, the_first_line_says_that_a_goal_is_not_reached);
     tcase_add_test(t, after_a_failing_case_that_case_alone_is_offered);
     tcase_add_test(t, threads_that_fail_the_same_assertion_are_a_number);
