@@ -76,13 +76,14 @@ static void take(const struct sim_module *m, const char *text) {
 
 /* ---- running it ---- */
 
-/* The number in ".target sm_90", 0 if there is none. */
-static unsigned target_of(const char *text, size_t n) {
+/* The number in ".target sm_90a", 0 if there is none, and the letter after it, if there is one. */
+static unsigned target_of(const char *text, size_t n, char suffix[2]) {
     static const char word[] = ".target sm_";
     const char *at = memmem(text, n, word, sizeof word - 1);
     unsigned sm = 0;
     for (at = at ? at + sizeof word - 1 : text + n; at < text + n && *at >= '0' && *at <= '9' && sm < 1000; at++)
         sm = sm * 10 + (unsigned)(*at - '0');
+    suffix[0] = at < text + n && (*at == 'a' || *at == 'f') ? *at : 0, suffix[1] = 0;
     return sm;
 }
 
@@ -97,9 +98,9 @@ static int memory_file(const void *data, size_t n) {
 }
 
 /* The text comes as a memory file, and its answers go to one, so that nothing waits for us and nothing is left behind. */
-static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, bool part) {
+static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, const char *suffix, bool part) {
     char option[32], input[32];
-    snprintf(option, sizeof option, "-arch=sm_%u", arch);
+    snprintf(option, sizeof option, "-arch=sm_%u%s", arch, suffix);
     snprintf(input, sizeof input, "/dev/fd/%d", r->text);
     r->pid = fork();
     if (r->pid == 0) {
@@ -124,8 +125,10 @@ struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool pa
                               const char *cache) {
     struct ptxas_run *r = xcalloc(1, sizeof *r);
     struct err ignored = {0};
-    char key[HASH_HEX];
-    if (target_of(text, n) > arch) arch = target_of(text, n);
+    char key[HASH_HEX], suffix[2];
+    unsigned target = target_of(text, n, suffix);
+    if (target > arch) arch = target;
+    if (target != arch) suffix[0] = 0; /* code for sm_90a is for that device alone: ptxas says so of any other */
     key_of(text, n, arch, part, key);
     if (cache && dir_make(cache, &ignored)) snprintf(r->path, sizeof r->path, "%s/ptxas-%s", cache, key);
     r->text = r->answer = -1;
@@ -133,7 +136,7 @@ struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool pa
     buf_clear(&r->out);
     r->text = memory_file(text, n), r->answer = memory_file("", 0);
     if (r->text < 0 || r->answer < 0) err_set(&r->why, ERR_SYSTEM, "no memory file: %s", strerror(errno));
-    else start(r, ptxas, arch, part);
+    else start(r, ptxas, arch, suffix, part);
     return r;
 }
 

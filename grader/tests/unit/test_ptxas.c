@@ -1,5 +1,8 @@
 /* test_ptxas.c — what ptxas says of kernels, told apart by its lines: texts as `ptxas -v` writes them, by hand. */
+#include "common/file.h"
 #include "grader/server/ptxas.h"
+#include "grader/tests/unit/kernel.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
@@ -76,6 +79,32 @@ START_TEST(test_a_name_may_look_like_a_message) {
 }
 END_TEST
 
+/* The -arch that a ptxas is called with for code of that target, on that device. */
+static void called_with(const char *target, unsigned arch, const char *want) {
+    char script[4096], said[4200], ptx[200];
+    struct buf got = {0};
+    struct err e = {0};
+    snprintf(script, sizeof script, "%s/tests/arch-of-ptxas", build_folder());
+    snprintf(said, sizeof said, "%s.said", script);
+    snprintf(ptx, sizeof ptx, ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k() { ret; }\n", target);
+    ck_assert_int_eq(shell("printf '#!/bin/sh\\necho $1 >%s\\n' >%s && chmod +x %s", said, script, script), 0);
+    struct kernel_rig r = rig_open(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n");
+    ptxas_end(ptxas_begin(ptx, strlen(ptx), arch, false, script, NULL), r.module, &e);
+    ck_assert_msg(file_read(said, 100, &got, &e), "%s", e.text);
+    ck_assert_str_eq(buf_str(&got), want);
+    buf_free(&got), rig_close(&r);
+}
+
+/* PTX ISA, ".target": code for sm_90a is compiled for that alone; older code for the device. */
+START_TEST(test_code_for_one_device_is_compiled_for_it) {
+    called_with("sm_80", 90, "-arch=sm_90\n");
+    called_with("sm_90", 90, "-arch=sm_90\n");
+    called_with("sm_90a", 90, "-arch=sm_90a\n");
+    called_with("sm_90a", 80, "-arch=sm_90a\n");
+    called_with("sm_80, debug", 86, "-arch=sm_86\n");
+}
+END_TEST
+
 UNIT_SUITE(ptxas) {
     Suite *suite = suite_create("ptxas");
     TCase *tc = tcase_create("what it says");
@@ -83,6 +112,7 @@ UNIT_SUITE(ptxas) {
     tcase_add_test(tc, test_a_function_that_is_called_is_no_kernel);
     tcase_add_test(tc, test_a_line_ends_where_it_ends);
     tcase_add_test(tc, test_a_name_may_look_like_a_message);
+    tcase_add_test(tc, test_code_for_one_device_is_compiled_for_it);
     suite_add_tcase(suite, tc);
     return suite;
 }
