@@ -254,7 +254,7 @@ static bool put_result(struct grading *m, const struct slot *slot, const struct 
     char date[32], terms[HASH_HEX], *json = json_of(r, m);
     const char *kind = r->speed.valid ? r->speed.kind : NULL;
     first_reason(r, &reason);
-    report_text(r, m->g->grade.device, &(struct report_style){.width = 100}, &report);
+    report_text(r, m->g->grade.device, &(struct report_style){.width = 76}, &report); /* fits the page on paper */
     grade_date(date), class_pack(r, &whole);
     assignment_terms_digest(class_terms(m->g->assignment, slot->ex), terms);
     bool ok = store_do(

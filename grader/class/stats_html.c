@@ -14,8 +14,10 @@ static void cell(struct buf *out, const char *text, bool number) {
 static void table(struct store *s, const char *title, const char *heads, const char *sql, struct buf *out,
                   struct err *e) {
     sqlite3_stmt *q = store_ask(s, e, sql, "");
-    buf_printf(out, "<h2>%s</h2>\n<table><tr>%s</tr>\n", title, heads);
-    while (store_next(s, &q, e)) {
+    bool any = false;
+    buf_printf(out, "<h2>%s</h2>\n", title);
+    for (; store_next(s, &q, e); any = true) {
+        if (!any) buf_printf(out, "<table><tr>%s</tr>\n", heads);
         buf_puts(out, "<tr>");
         for (int i = 0; i < sqlite3_column_count(q); i++) {
             int type = sqlite3_column_type(q, i);
@@ -23,7 +25,7 @@ static void table(struct store *s, const char *title, const char *heads, const c
         }
         buf_puts(out, "</tr>\n");
     }
-    buf_puts(out, "</table>\n");
+    buf_puts(out, any ? "</table>\n" : "<p>None.</p>\n");
 }
 
 /* ---- pictures ---- */
@@ -42,7 +44,7 @@ static void draw(const struct bars *b, const char *title, struct buf *out) {
     long long most = 1;
     for (unsigned i = 0; i < b->n; i++)
         if (b->bar[i].count > most) most = b->bar[i].count;
-    double step = (double)WIDTH / (b->n ? b->n : 1);
+    double step = (double)WIDTH / (b->n > BINS ? b->n : BINS); /* a single day is no wall */
     page_svg_open(WIDTH + 20, HEIGHT + 60, title, out);
     page_svg_line(10, HEIGHT + 25, WIDTH + 10, HEIGHT + 25, "axis", out);
     for (unsigned i = 0; i < b->n; i++) {

@@ -314,11 +314,6 @@ static void technique(const struct result *r, const struct report_style *s, stru
     }
 }
 
-static void time_of(double us, struct buf *out) {
-    if (us >= 1e4) buf_printf(out, "%.4g ms", us / 1e3);
-    else buf_printf(out, "%.4g us", us);
-}
-
 /* The problem's own bytes and operations over the time, beside what the device can: "3 910 of 4 300 GB/s". */
 static void achieved(const struct speed_result *p, const struct gpu_device *d, struct buf *out) {
     double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9, flops = p->flops / seconds * 1e-9;
@@ -333,7 +328,7 @@ static void achieved(const struct speed_result *p, const struct gpu_device *d, s
     if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
     if (p->of_roofline <= 0) return;
     buf_printf(out, "%.0f %% of the roofline: those bytes and operations alone would take ", 100 * p->of_roofline);
-    time_of(p->student_us * p->of_roofline, out);
+    page_time(p->student_us * p->of_roofline, out);
     buf_puts(out, "\n");
 }
 
@@ -345,7 +340,7 @@ static void limits(const struct speed_result *p, const struct gpu_device *d, con
     achieved(p, d, &text);
     if (!strcmp(p->kind, "modelled")) {
         buf_puts(&text, "likely between ");
-        time_of(p->low_us, &text), buf_puts(&text, " and "), time_of(p->high_us, &text);
+        page_time(p->low_us, &text), buf_puts(&text, " and "), page_time(p->high_us, &text);
         buf_puts(&text, "; docs/time-model.md says how far to trust that\n");
     }
     report_wrapped(buf_str(&text), 13, s, out);
@@ -375,14 +370,14 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
         return;
     }
     buf_printf(out, "  %-10s ", "speed");
-    time_of(p->student_us, out);
+    page_time(p->student_us, out);
     buf_printf(out, ", %s%.2f of the model answer's speed%s", report_ink(s, INK_BOLD), p->vs_solution,
                report_ink(s, INK_NONE));
     if (p->baseline_us > 0) buf_printf(out, ", %.2f of the naive one's", p->vs_baseline);
     struct buf text = {0};
     buf_printf(&text, "%s for %s on %s; model answer ", p->kind, p->size, d->full_name);
-    time_of(p->solution_us, &text);
-    if (p->baseline_us > 0) buf_puts(&text, ", naive "), time_of(p->baseline_us, &text);
+    page_time(p->solution_us, &text);
+    if (p->baseline_us > 0) buf_puts(&text, ", naive "), page_time(p->baseline_us, &text);
     buf_puts(out, "\n");
     report_wrapped(buf_str(&text), 13, s, out);
     buf_free(&text);

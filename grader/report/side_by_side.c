@@ -1,26 +1,28 @@
 /* side_by_side.c — see side_by_side.h. */
 #include "grader/report/side_by_side.h"
+#include "grader/page/page.h"
 
-#include <stdio.h>
 #include <string.h>
 
-static void time_text(double us, char out[16]) {
-    if (us <= 0) snprintf(out, 16, "-");
-    else if (us >= 1e4) snprintf(out, 16, "%.4g ms", us / 1e3);
-    else snprintf(out, 16, "%.4g us", us);
+/* 12 columns wide, right; µ takes two bytes of UTF-8. */
+static void time_column(double us, struct buf *out) {
+    struct buf text = {0};
+    if (us > 0) page_time(us, &text);
+    else buf_puts(&text, "-");
+    buf_printf(out, "%*s ", 12 + (strstr(buf_str(&text), "µ") ? 1 : 0), buf_str(&text));
+    buf_free(&text);
 }
 
 void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const struct result *results, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         const struct speed_result *s = &results[i].speed;
-        char own[16], answer[16], naive[16];
         if (!s->valid) continue;
-        time_text(s->student_us, own), time_text(s->solution_us, answer), time_text(s->baseline_us, naive);
         /* What limits, without the next two. */
         int head = (int)strcspn(s->bound_by, "(");
         if (head && s->bound_by[head]) head--; /* the blank before it */
-        buf_printf(rows, "  %-20.20s %-10.10s %12s %12s %12s %9.2f %9.2f  %.*s\n", results[i].ex->name, d->name, own,
-                   naive, answer, s->vs_baseline, s->vs_solution, head, s->bound_by);
+        buf_printf(rows, "  %-20.20s %-10.10s ", results[i].ex->name, d->name);
+        time_column(s->student_us, rows), time_column(s->baseline_us, rows), time_column(s->solution_us, rows);
+        buf_printf(rows, "%9.2f %9.2f  %.*s\n", s->vs_baseline, s->vs_solution, head, s->bound_by);
     }
 }
 

@@ -277,11 +277,11 @@ START_TEST(what_limits_is_said) {
     r.speed.low_us = 1.5, r.speed.high_us = 2.7;
     struct report_style style = {.width = 0};
     static const char *const wanted[] = {
-        "speed      2 us, 0.50 of the model answer's speed, 1.50 of the naive one's\n",
+        "speed      2 µs, 0.50 of the model answer's speed, 1.50 of the naive one's\n",
         "bound by: DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)\n",
         "achieves 4 of 4350 GB/s, 1 of 66 908 GFLOP/s (", /* 8 KB and 2000 operations in 2 us */
-        "25 % of the roofline: those bytes and operations alone would take 0.5 us\n",
-        "likely between 1.5 us and 2.7 us;"};
+        "25 % of the roofline: those bytes and operations alone would take 0.5 µs\n",
+        "likely between 1.5 µs and 2.7 µs;"};
     for (unsigned profile = 0; profile < 2; profile++) {
         struct buf out = {0};
         if (profile) report_profile(&r, device_find("h200"), &style, false, &out);

@@ -130,7 +130,7 @@ END_TEST
 START_TEST(a_page_shows_the_figures_of_the_result) {
     static const char *const figures[] = {
         "43.2 of 100", ">126 976<", "4.5<",       ">262 144<", "25 %",
-        "20 us",       "40 us",     "12.5",       "4711",      ">37<",
+        "20 µs",       "40 µs",     "12.5",       "4711",      ">37<",
         "62 %",        "7 x 1 x 1", "96 x 1 x 1", "2-step",    "32 sectors for 128 bytes, 4 at least",
         "8 passes",    "roofline",  "a barrier"};
     struct result r = hostile();
