@@ -69,19 +69,20 @@ def main():
     now = [(b[0], b[1], b[2], m["us"], m["interval_us"], longest(m)) for b, m in zip(before, modelled)]
     for r in now:
         if r[3] <= 0: print("not modelled:", r[0], r[1], r[5], file=sys.stderr)
-    now = [r for r in now if r[3] > 0]
+    now, before = [r for r in now if r[3] > 0], [r for r in before if r[3] > 0] # the model of a report may not have known all
     chapters = sorted({r[0].split("/")[0] for r in now})
     head = "| versions of | n | median error | 9 of 10 within | within 25 % | pairs > 10 % apart in order | inside the interval |\n|---|---|---|---|---|---|---|"
     print(head)
     print(summary(before, "all, before")), print(summary(now, "**all, now**"))
     for c in chapters:
-        print(summary([r for r in before if r[0].startswith(c)], c + ", before"))
+        if any(r[0].startswith(c) for r in before): print(summary([r for r in before if r[0].startswith(c)], c + ", before"))
         print(summary([r for r in now if r[0].startswith(c)], c + ", now"))
     if "--rows" in sys.argv:
         old = {(b[0], b[1]): b[3] for b in before}
         print("\n| version | measured, us | before | now | bound by |\n|---|---|---|---|---|")
         for r in now:
-            print(f"| {r[0]} {r[1] or 'model answer'} | {r[2]:.2f} | {100 * (old[r[0], r[1]] / r[2] - 1):+.0f} % | "
+            was = f"{100 * (old[r[0], r[1]] / r[2] - 1):+.0f} %" if (r[0], r[1]) in old else ""
+            print(f"| {r[0]} {r[1] or 'model answer'} | {r[2]:.2f} | {was} | "
                   f"{100 * (r[3] / r[2] - 1):+.0f} % ({r[3]:.2f}) | {r[5]} |")
 
 if __name__ == "__main__":
