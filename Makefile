@@ -188,6 +188,9 @@ $(B)/tests/bench: $(call obj,$(bench_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 bench: $(B)/tests/bench $(patsubst grader/tests/bench/%.cu,$(B)/tests/bench-ptx/%.ptx,$(bench_cu))
 	$(Q)$(B)/tests/bench
+# How long a student waits after an edit, beside nvcc alone: 5 minutes on a machine that does nothing else.
+bench-loop: all
+	$(Q)python3 grader/tests/bench/loop.py $(B) $(EXERCISES)
 # What the calls of the runtime cost.
 bench-calls: all
 	$(Q)$(B)/simgpu nvcc grader/tests/bench/calls/calls.cu -o $(B)/tests/bench-calls && $(B)/simgpu run $(B)/tests/bench-calls
@@ -238,7 +241,7 @@ $(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
 check-class: all $(B)/tests/libfaults.so
 	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
-# What grading each exercise takes at its peak, nothing in the cache; LIMIT=768 holds it to that, as a small container does.
+# What grading each exercise takes at its peak, nothing in the cache, held to 768 MB as a small container does; LIMIT=0: as much as it likes.
 check-memory: all
 	$(Q)python3 grader/tests/class/memory.py $(B) $(if $(LIMIT),--limit $(LIMIT)) $(EXERCISES)
 # Different versions of an exercise apart, copies together: the table of docs/similarity.md.
@@ -329,5 +332,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
+.PHONY: all bench bench-calls bench-loop check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

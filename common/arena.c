@@ -23,11 +23,12 @@ enum { MAPPED_FROM = 8 << 20 };
 enum { FIRST_CHUNK = 64 << 10, LARGEST_STEP = 4 << 20 };
 
 /* Zeroed, of `bytes` beside its header. */
-static struct arena_chunk *new_chunk(size_t bytes) {
+static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
     size_t whole = sizeof(struct arena_chunk) + bytes;
     struct arena_chunk *c = MAP_FAILED;
-    if (bytes >= MAPPED_FROM && whole > bytes)
-        c = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if ((shared || bytes >= MAPPED_FROM) && whole > bytes)
+        c = mmap(NULL, whole, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+    if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", whole);
     if (c == MAP_FAILED) return xcalloc(1, whole);
     madvise(c, whole, MADV_HUGEPAGE); /* a wish */
     c->mapped = whole;
@@ -47,7 +48,7 @@ void *arena_alloc(struct arena *a, size_t bytes) {
     if (p) return p;
     size_t size = a->last && a->last->size < LARGEST_STEP ? a->last->size * 2 : FIRST_CHUNK;
     if (size < bytes + 64) size = bytes + 64;
-    struct arena_chunk *c = new_chunk(size);
+    struct arena_chunk *c = new_chunk(size, a->shared);
     c->previous = a->last;
     c->size = size;
     a->last = c;

@@ -2,10 +2,12 @@
 #pragma once
 #include "common/grow.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena {
     struct arena_chunk *last;
+    bool shared; /* with processes that are forked from now on: what they write is seen here */
 };
 
 /* Zeroed memory, aligned to 64 bytes for sizes from 64 on, else to 16; never NULL. */

@@ -121,7 +121,7 @@ static bool compare_output(const struct view *v, struct buf *message) {
             wrong++;
         }
     if (!wrong) return true;
-    problem_recall(v->p, v->arg);
+    if (v->o->put) problem_put_bits(v->p, v->arg, v->o->before);
     if (message->size) buf_puts(message, "\n");
     buf_printf(message, "%zu of %zu elements of `%s` are wrong%s", wrong, v->o->count, v->a->name,
                wrong > SHOWN ? "; the first ones:" : ":");

@@ -3,7 +3,6 @@
 #include "common/hash.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 static const size_t type_bytes[] = {
 #define X(id, type, name) [id] = sizeof(type),
@@ -84,8 +83,9 @@ static void get_memory(struct problem *p, unsigned i) {
     if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
-bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
-    *p = (struct problem){.ex = ex, .c = c};
+static bool open_in(struct arena arena, struct problem *p, const struct exercise *ex, const struct ex_case *c,
+                    struct err *e) {
+    *p = (struct problem){.ex = ex, .c = c, .arena = arena};
     for (unsigned i = 0; i < ex->nargs; i++) {
         if (ex->args[i].role == EX_SCALAR && ex->args[i].type == EX_F16)
             return err_set(e, ERR_INTERNAL, "argument `%s` is a half by value: pass a float", ex->args[i].name);
@@ -103,6 +103,14 @@ bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_
     return true;
 }
 
+bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
+    return open_in((struct arena){.shared = false}, p, ex, c, e);
+}
+
+bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
+    return open_in((struct arena){.shared = true}, p, ex, c, e);
+}
+
 void problem_place_aliases(struct problem *p) {
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct operand *o = &p->op[i], *owner = &p->op[o->owner];
@@ -110,6 +118,10 @@ void problem_place_aliases(struct problem *p) {
         o->before = (char *)owner->before + o->offset, o->after = (char *)owner->after + o->offset;
         o->written = owner->written;
     }
+}
+
+bool problem_has_buffer(const struct problem *p, unsigned arg) {
+    return p->ex->args[arg].role != EX_SCALAR && p->op[arg].owner == (int)arg;
 }
 
 void problem_close(struct problem *p) { arena_free(&p->arena); }
@@ -164,6 +176,25 @@ static void fill_random_bits(struct ex_rng *r, void *data, size_t bytes) {
     }
 }
 
+static bool is_alone(const struct problem *p, unsigned arg) {
+    for (unsigned k = 0; k < p->ex->nargs; k++)
+        if (k != arg && p->op[k].owner == (int)arg) return false;
+    return p->op[arg].owner == (int)arg;
+}
+
+/* What is drawn later does not hang on where these go. */
+static void draw_bits(struct problem *p, unsigned arg, struct ex_rng *r) {
+    struct operand *o = &p->op[arg];
+    o->drawn = *r, o->put = is_alone(p, arg);
+    if (!o->put) fill_random_bits(r, o->before, o->bytes);
+    for (size_t i = 0; o->put && i < o->bytes; i += 8) ex_random(r);
+}
+
+void problem_put_bits(const struct problem *p, unsigned arg, void *to) {
+    struct ex_rng r = p->op[arg].drawn;
+    fill_random_bits(&r, to, p->op[arg].bytes);
+}
+
 static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outputs) {
     const struct ex_arg *a = &p->ex->args[i];
     struct operand *o = &p->op[i];
@@ -172,7 +203,7 @@ static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outpu
     /* An alias is filled by its owner, unless that is an output, which has nothing to fill with. */
     if (!own && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
     if (!input && !outputs) return;
-    if (!input) o->drawn = *r, o->forgotten = false, fill_random_bits(r, o->before, o->bytes);
+    if (!input) draw_bits(p, i, r);
     else if (a->fill) a->fill(p->c, r, o->before, o->count);
     else fill_default(a->type, r, o->before, o->count);
 }
@@ -181,30 +212,6 @@ void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
     for (int alias = 0; alias < 2; alias++) /* owners first: an alias may write over a part of its owner */
         for (unsigned i = 0; i < p->ex->nargs; i++)
             if ((p->op[i].owner != (int)i) == alias) draw_one(p, i, r, outputs);
-}
-
-enum { LARGE = 16 << 20, PAGE = 65536 };
-
-static bool is_alone(const struct problem *p, unsigned i) {
-    for (unsigned k = 0; k < p->ex->nargs; k++)
-        if (k != i && p->op[k].owner == (int)i) return false;
-    return true;
-}
-
-void problem_forget(struct problem *p) {
-    for (unsigned i = 0; i < p->ex->nargs; i++) {
-        struct operand *o = &p->op[i];
-        if (p->ex->args[i].role != EX_OUT || o->owner != (int)i || o->bytes < LARGE || !is_alone(p, i)) continue;
-        uintptr_t first = ((uintptr_t)o->before + PAGE - 1) / PAGE * PAGE,
-                  last = ((uintptr_t)o->before + o->bytes) / PAGE * PAGE;
-        o->forgotten = madvise((void *)first, last - first, MADV_DONTNEED) == 0;
-    }
-}
-
-void problem_recall(const struct problem *p, unsigned arg) {
-    const struct operand *o = &p->op[arg];
-    struct ex_rng r = o->drawn;
-    if (o->forgotten) fill_random_bits(&r, o->before, o->bytes);
 }
 
 /* ---- the answer ---- */
@@ -236,7 +243,8 @@ void problem_solve(struct problem *p) {
         host[i] = o->before, want[i] = o->want;
         if (!o->want) continue;
         if (p->ex->args[i].role == EX_INOUT) copy_wide(p->ex->args[i].type, o->before, o->want, o->count);
-        else memset(o->want, 0, o->count * 8);
+        else if (o->solved) memset(o->want, 0, o->count * 8); /* else it is new, and zero */
+        o->solved = true;
     }
     p->ex->reference(p->c, host, want);
 }

@@ -25,8 +25,9 @@ struct operand {
     void *want;    /* outputs: double or int64_t for each element */
     void *after;   /* as read back: in `room`, or `before` where that is the same */
     void *room;
-    struct ex_rng drawn; /* of an output: what its random bits were drawn from */
-    bool forgotten;      /* they are not in `before` any more */
+    struct ex_rng drawn; /* of an output: what its random bits are drawn from */
+    bool put;            /* they are not in `before`, but where problem_put_bits() is told to put them */
+    bool solved;         /* `want` was written once */
 };
 
 struct problem {
@@ -38,15 +39,18 @@ struct problem {
 
 /* Sizes and memory; false where the description makes no sense (an alias outside its buffer). */
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e);
+/* The same in memory that is shared with processes forked later. */
+bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e);
 /* Lets aliases point into their owners' data, where that is now. */
 void problem_place_aliases(struct problem *p);
+/* Whether the argument has a buffer of its own. */
+bool problem_has_buffer(const struct problem *p, unsigned arg);
 /* Scalars are drawn once: they are part of what is recorded. */
 void problem_draw_scalars(struct problem *p, struct ex_rng *r);
-/* Inputs, and random bits for `outputs`, if those will be looked at. */
+/* Inputs, and random bits for `outputs`, if those will be looked at: for an output that is alone in its buffer only what they are
+ * drawn from (`put`), since the place for them is another one. */
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
-/* Gives the memory of large outputs' random bits back, once they are copied; problem_compare draws them again where it needs them. */
-void problem_forget(struct problem *p);
-void problem_recall(const struct problem *p, unsigned arg);
+void problem_put_bits(const struct problem *p, unsigned arg, void *to);
 /* Fills `want` through the exercise's reference. */
 void problem_solve(struct problem *p);
 /* True where `after` is right. Else the message lists the first wrong elements, or what was changed that must not be. */

@@ -307,7 +307,7 @@ bool class_grade(struct store *s, const struct class_grading *g, struct err *e) 
     struct grading m = {.s = s, .g = g, .each = g->grade, .began = clock_seconds()};
     unsigned jobs = parallel_jobs(g->jobs);
     if (jobs > 1 && !m.each.workers) m.each.workers = 1; /* processes share the cores already */
-    m.each.progress = NULL;
+    m.each.progress = NULL, m.each.ahead &= jobs == 1;
     who_am_i(m.owner);
     if (!make_list(&m, e)) return false;
     long long n = left(&m, e);

@@ -67,6 +67,7 @@ bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
     each.progress = NULL;
     jobs = parallel_jobs(jobs);
     if (jobs > n) jobs = n;
+    each.ahead &= jobs == 1;
     if (jobs > 1 && !each.workers) each.workers = 1; /* processes share the cores already */
     struct grading m = {items, o, &each, results, n, 0, xcalloc(jobs + 1, sizeof *m.at)};
     bool ok = parallel_run(jobs ? jobs : 1, &(struct parallel){next, work, done, &m}, e);

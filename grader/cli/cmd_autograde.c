@@ -61,6 +61,7 @@ static void say_left(const struct handed_in *h, struct buf *out) {
 static bool grade_all(const struct options *o, const struct handed_in *h, struct result *results, struct err *e) {
     struct grade_options go = options_grade(o, o->devices[0]);
     go.sizes_by_file = true; /* students hand in as often as they like, and read which sizes were wrong */
+    go.ahead = false;        /* containers are small */
     struct grade_item *items = xcalloc(h->n + 1, sizeof *items);
     struct result *graded = xcalloc(h->n + 1, sizeof *graded);
     unsigned n = 0;
@@ -70,7 +71,7 @@ static bool grade_all(const struct options *o, const struct handed_in *h, struct
                                              .name = h->list[i]->name,
                                              .source = &h->in.files[h->picks[i].file].data,
                                              .terms = class_terms(o->terms, h->list[i])};
-    /* One after the other: containers are small. */
+    /* One after the other, for the same reason. */
     bool ok = !n || class_grade_many(items, n, o->jobs ? o->jobs : 1, &go, graded, e);
     for (unsigned i = 0, k = 0; ok && i < h->n; i++) {
         if (!h->absent[i]) results[i] = graded[k++];

@@ -264,5 +264,6 @@ struct grade_options options_grade(const struct options *o, const struct gpu_dev
                                   .seed = o->seed,
                                   .workers = o->workers,
                                   .count_modelled = !o->no_modelled,
+                                  .ahead = true,
                                   .only_case = o->only_case};
 }

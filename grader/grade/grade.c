@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "common/text.h"
 #include "grader/book/book.h"
+#include "grader/grade/gpu_device.h"
 #include "grader/grade/score.h"
 
 #include <math.h>
@@ -115,7 +116,8 @@ struct session *grade_session(struct grading *g, struct err *e) {
                                  .source = &g->r->source,
                                  .file = g->r->file,
                                  .finish = finish_ptxas,
-                                 .user = g};
+                                 .user = g,
+                                 .ahead = g->ahead};
     return session_open(g->ex, &g->build, &so, e);
 }
 
@@ -145,6 +147,13 @@ static void draw_cases(struct grading *g) {
     buf_free(&seed);
 }
 
+/* The index is that of check_run(): after the listed cases and the counted one. */
+static struct inputs_ahead *begin_ahead(const struct grading *g) {
+    const struct grade_options *o = g->o;
+    bool whole = o->count_modelled && !o->trusted && !o->no_speed && !o->only_case && !gpu_options_of(o->device);
+    return o->ahead && whole ? inputs_ahead(g->ex, &g->ex->timed, o->seed, g->ex->ncases + 1) : NULL;
+}
+
 static void attempt(const struct exercise *ex, const char *name, const void *source, size_t size,
                     const struct grade_options *o, struct result *r) {
     struct grading g = {.ex = ex, .o = o, .r = r};
@@ -159,6 +168,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     r->case_points = o->terms ? o->terms->case_points : 0, r->all_hidden = o->terms ? o->terms->nhidden : 0;
     r->speed.note = "";
     if (o->progress) o->progress(o->user, "compiling");
+    g.ahead = begin_ahead(&g);
     if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);
     else if (!g.build.ok) not_built(&g);
     else {
@@ -166,6 +176,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
         run_built(&g);
     }
     if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE && !r->partial) score_nothing(r);
+    inputs_drop(g.ahead);
     build_free(&g.build);
     ptxas_free(&g.ptxas);
     tally_free(&g.tally);

@@ -28,6 +28,7 @@ struct grade_options {
     bool no_speed;                   /* leave timing out */
     /* Drawn sizes hang on the file's text as well as on the seed: for who may hand in again and again against one seed. */
     bool sizes_by_file;
+    bool ahead;                      /* another process draws the timed case meanwhile: for who waits for one file */
     bool check_only;                 /* on a GPU: run the cases there, but measure nothing */
     const struct grade_terms *terms; /* NULL = none */
     int turn;                        /* see session.h: graders that share a GPU take turns; 0 = nobody else is there */

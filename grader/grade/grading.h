@@ -13,6 +13,7 @@ struct grading {
     struct result *r;
     struct build build;
     struct session *session;
+    struct inputs_ahead *ahead; /* the timed case; NULL = it is drawn when its turn comes */
     struct ptxas_job *ptxas_job;
     struct ptxas ptxas;
     unsigned ncases_room, ntechnique_room;

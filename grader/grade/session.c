@@ -27,51 +27,19 @@
 
 /* ---- recording ---- */
 
-static bool is_own_buffer(const struct session *s, unsigned i) {
-    return s->ex->args[i].role != EX_SCALAR && s->problem.op[i].owner == (int)i;
-}
-
-enum { LARGE = 16 << 20 }; /* buffers from here on are given back as soon as they can be */
-
-/* Pages of the memory file that nobody will read again. A device process that still maps them finds zeros. */
-static void give_back(struct session *s, uint64_t at, uint64_t bytes) {
-    if (bytes) fallocate(s->share.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
-}
-
-static void unshare(struct session *s) {
-    if (s->share.fd >= 0 && s->share.size >= LARGE) give_back(s, 0, s->share.size);
-    if (s->share.bytes) munmap(s->share.bytes, s->share.size);
-    if (s->share.fd >= 0) close(s->share.fd);
-    s->share = (struct share){.fd = -1};
-}
-
-static bool make_share(struct session *s, struct err *e) {
-    const uint64_t page = 65536; /* a multiple of every machine's */
-    unshare(s);
-    s->share.size = CONTROL_BOX;
-    for (unsigned i = 0; i < s->ex->nargs; i++) {
-        if (!is_own_buffer(s, i)) continue;
-        s->share.offset[i] = s->share.size;
-        s->share.size += (s->problem.op[i].bytes + page - 1) / page * page;
-    }
-    s->share.fd = server_shared_memory("case", s->share.size, e);
-    if (s->share.fd < 0) return false;
-    void *p = mmap(NULL, s->share.size, PROT_READ | PROT_WRITE, MAP_SHARED, s->share.fd, 0);
-    if (p == MAP_FAILED) return err_set(e, ERR_SYSTEM, "cannot map %llu bytes", (unsigned long long)s->share.size);
-    s->share.bytes = p;
-    return true;
-}
-
 /* The case's buffers, in the order of the arguments; `index` says which argument's is which. */
 static bool lay_out(struct session *s, struct case_run *out) {
     struct control_request q = {0};
     struct control_reply p;
     struct control_buffers *b = &q.u.buffers;
     struct err e = {0};
-    if (!make_share(s, &e)) return session_tell(out, V_IE, "%s", e.text), false;
+    if (!s->ahead) {
+        share_close(&s->share);
+        if (!share_open(&s->share, &s->problem, &e)) return session_tell(out, V_IE, "%s", e.text), false;
+    }
     b->file_bytes = s->share.size;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
-        if (!is_own_buffer(s, i)) continue;
+        if (!problem_has_buffer(&s->problem, i)) continue;
         struct control_buffer *c = &b->buffer[b->n++];
         *c = (struct control_buffer){.bytes = s->problem.op[i].bytes, .offset = s->share.offset[i]};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
@@ -80,7 +48,7 @@ static bool lay_out(struct session *s, struct case_run *out) {
     if (p.outcome.error)
         return session_tell(out, V_MLE, "the program's own device variables leave no room: %s", p.outcome.why), false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
-        if (is_own_buffer(s, i)) s->address[i] = p.address[n++];
+        if (problem_has_buffer(&s->problem, i)) s->address[i] = p.address[n++];
     return true;
 }
 
@@ -146,62 +114,34 @@ static enum verdict record(struct session *s, struct case_run *out) {
 
 /* ---- replaying ---- */
 
-/* Many pages at once: a fault for each takes longer than what is then written there. Older kernels don't know the word. */
-static void bring_in(uint8_t *page, uint64_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-    if (bytes >= 1 << 20) madvise(page, bytes, MADV_POPULATE_WRITE);
-#endif
-    (void)page, (void)bytes;
-}
-
-static void add_range(struct session *s, struct control_replay *r, unsigned argument, enum server_content content) {
-    const struct operand *o = &s->problem.op[argument];
-    unsigned buffer = 0;
-    for (int k = 0; k < o->owner; k++) buffer += is_own_buffer(s, (unsigned)k);
-    uint8_t *to = s->share.bytes + s->share.offset[o->owner] + o->offset;
-    if (o->offset == 0) bring_in(to, o->bytes);
-    memcpy(to, o->before, o->bytes);
-    r->range[r->ranges++] =
-        (struct control_range){.buffer = buffer, .content = content, .offset = o->offset, .bytes = o->bytes};
-}
-
-/* Puts what was drawn into the memory file. `outputs`: what was drawn for them, too; without, they hold anything. Random bits
- * stand in an output, and reading them counts as reading what was never written; inputs inside an output come last. */
-static void write_inputs(struct session *s, struct control_replay *r, bool outputs) {
-    for (unsigned i = 0; i < s->ex->nargs; i++) {
-        bool output = s->ex->args[i].role == EX_OUT;
-        if (!is_own_buffer(s, i) || !s->problem.op[i].bytes || (output && !outputs)) continue;
-        add_range(s, r, i, output ? SERVER_POISON : SERVER_WRITTEN);
-    }
-    for (unsigned i = 0; i < s->ex->nargs; i++) {
-        const struct operand *o = &s->problem.op[i];
-        if (s->ex->args[i].role == EX_SCALAR || o->owner == (int)i || !o->bytes) continue;
-        if (s->ex->args[o->owner].role == EX_OUT && s->ex->args[i].role != EX_OUT) add_range(s, r, i, SERVER_WRITTEN);
-    }
-}
-
 /* Of a large buffer, each piece is given back when it is copied, so that it is never there twice. */
 static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
     const uint64_t piece = 4 << 20;
-    bool large = bytes >= LARGE && !s->o.same_inputs;
+    bool large = bytes >= SHARE_LARGE && !s->o.same_inputs;
     for (uint64_t done = 0, n; done < bytes; done += n) {
         n = large && bytes - done > piece ? piece : bytes - done;
         memcpy((char *)to + done, s->share.bytes + at + done, n);
-        if (large) give_back(s, at + done, n);
+        if (large) share_give_back(&s->share, at + done, n);
     }
 }
 
-/* A copy, since the device process may still write. An input that is as it was costs none: aliases of it point into its `after`, so
- * that all go with it. */
+/* A copy, since the device process may still write: what lies in `after` of an input is used as an index, maybe. An input that is as it
+ * was costs none: aliases of it point into its `after`, so that all go with it. An output alone in its buffer is compared where it
+ * lies: each element is looked at once, and nothing is decided by it but whether this submission is right. */
 static void read_back(struct session *s) {
     struct operand *op = s->problem.op;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
-        const uint8_t *now = s->share.bytes + s->share.offset[i];
-        if (!is_own_buffer(s, i) || !op[i].bytes) continue;
+        uint8_t *now = s->share.bytes + s->share.offset[i];
+        if (!problem_has_buffer(&s->problem, i) || !op[i].bytes) continue;
+        if (op[i].put) {
+            op[i].after = now;
+            continue;
+        }
         bool same = !op[i].written && !memcmp(now, op[i].before, op[i].bytes);
         op[i].after = same ? op[i].before : op[i].room;
         if (!same) take_out(s, s->share.offset[i], op[i].after, op[i].bytes);
-        else if (op[i].bytes >= LARGE && !s->o.same_inputs) give_back(s, s->share.offset[i], op[i].bytes);
+        else if (op[i].bytes >= SHARE_LARGE && !s->o.same_inputs)
+            share_give_back(&s->share, s->share.offset[i], op[i].bytes);
     }
     problem_place_aliases(&s->problem);
 }
@@ -327,12 +267,10 @@ static void explain_wrong(const struct session *s, const struct control_outcome 
                  "anew after the entry has returned; its launches are run again with them.)");
 }
 
+/* What was drawn ahead stands for the first round, with its outputs and what is wanted of them. */
 static void draw(struct session *s, unsigned index, unsigned round, bool outputs) {
-    struct ex_rng rng;
-    char what[256];
-    snprintf(what, sizeof what, "%s buffers", book_id(s->ex));
-    problem_rng_start(&rng, s->o.seed, what, index, round);
-    problem_draw_buffers(&s->problem, &rng, outputs);
+    s->ahead = s->ahead && round == 0 && outputs;
+    if (!s->ahead) inputs_round(&s->problem, s->o.seed, index, round, outputs);
 }
 
 /* Which blocks are sampled follows from the seed, which no submission knows. */
@@ -385,8 +323,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     struct control_replay *r = &q.u.replay;
     bool whole = !plan->sample_warps; /* of a sample, no output is compared */
     draw(s, plan->index, round, whole);
-    write_inputs(s, r, whole);
-    problem_forget(&s->problem);
+    share_fill(&s->share, &s->problem, whole, s->ahead, r);
     r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = plan->timing;
     r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
     r->later_first = r->again;
@@ -405,7 +342,7 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     keep_notes(s);
     if (has_findings(&s->tally)) return tell_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
-    problem_solve(&s->problem);
+    if (!s->ahead) problem_solve(&s->problem);
     if (problem_compare(&s->problem, &out->message)) return V_AC;
     out->verdict = V_WA;
     explain_wrong(s, &s->record.outcome, out);
@@ -460,15 +397,14 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
 /* Opens the problem, draws its scalars, starts the processes. False: the verdict is in `out`. */
 static bool begin(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out) {
     struct err e = {0};
-    struct ex_rng rng;
     *out = (struct case_run){.verdict = V_AC};
     s->recorded = s->drawn = false;
     if (s->stuck != V_AC) return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
-    if (!problem_open(&s->problem, s->ex, c, &e))
+    s->ahead = inputs_take(s->o.ahead, c, s->o.seed, index, &s->problem, &s->share);
+    if (!s->ahead && !problem_open(&s->problem, s->ex, c, &e))
         return session_tell(out, V_IE, "the exercise's description: %s", e.text), false;
     if (!s->device && session_start(s, out) != V_AC) return false;
-    problem_rng_start(&rng, s->o.seed, book_id(s->ex), index, ~0u);
-    problem_draw_scalars(&s->problem, &rng);
+    if (!s->ahead) inputs_scalars(&s->problem, s->o.seed, index);
     return true;
 }
 
@@ -489,7 +425,7 @@ static void give_inputs(struct session *s, unsigned index, unsigned round, struc
     if (!s->drawn || !s->o.same_inputs) {
         s->inputs = (struct control_replay){0};
         draw(s, index, round, true);
-        write_inputs(s, &s->inputs, true);
+        share_fill(&s->share, &s->problem, true, false, &s->inputs);
     }
     s->drawn = true;
     *r = s->inputs;
@@ -509,7 +445,7 @@ double session_round(struct session *s, unsigned index, unsigned round) {
 
 void session_release(struct session *s) {
     s->recorded = s->drawn = false;
-    unshare(s);
+    share_close(&s->share);
     problem_close(&s->problem);
 }
 
@@ -550,7 +486,7 @@ void session_log(struct session *s, struct buf *out) {
 void session_close(struct session *s) {
     if (!s) return;
     session_stop_quietly(s);
-    unshare(s);
+    share_close(&s->share);
     buf_free(&s->log);
     buf_free(&s->stuck_message);
     tally_free(&s->tally);

@@ -9,6 +9,7 @@
  * The host process starts once and serves every case; one that died is started again for the next case. */
 #pragma once
 #include "grader/grade/build.h"
+#include "grader/grade/inputs.h"
 #include "grader/grade/ptxas.h"
 #include "grader/book/problem.h"
 #include "grader/grade/result.h"
@@ -27,6 +28,7 @@ struct session_options {
     /* Where ptxas is still at work: called once the processes are starting; returns the same when it has finished. */
     const struct ptxas *(*finish)(void *user);
     void *user;
+    struct inputs_ahead *ahead; /* a case that is drawn ahead; NULL = none */
 };
 
 struct case_plan {

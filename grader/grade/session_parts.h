@@ -3,16 +3,10 @@
 #pragma once
 #include "grader/grade/device_process.h"
 #include "grader/grade/session.h"
+#include "grader/grade/share.h"
 
 enum { LOG_LIMIT = 8 << 10 };
 static const double host_seconds = 4; /* for loading, and for one call of the entry */
-
-/* The memory file of a case: the box, then each buffer, from a page of its own on. */
-struct share {
-    int fd; /* -1 = none */
-    uint8_t *bytes;
-    uint64_t size, offset[EX_ARGS];
-};
 
 struct session {
     const struct exercise *ex;
@@ -22,6 +16,7 @@ struct session {
     struct device_process *device; /* NULL until the first case, and after the host process died */
     struct jail *jail;
     struct problem problem;
+    bool ahead; /* it was drawn and solved ahead */
     struct share share;
     uint64_t address[EX_ARGS];   /* of each argument's own buffer */
     struct control_reply record; /* what recording gave */

@@ -1,6 +1,7 @@
 /* jail_cgroup.c — see jail_cgroup.h. A group's name holds the grader's process id, so that a later grader can
  * tell which were left by one that was killed. */
 #include "grader/jail/jail_cgroup.h"
+#include "common/machine.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,36 +37,17 @@ static bool write_number(const char *folder, const char *name, uint64_t v) {
     return write_text(folder, name, text);
 }
 
-/* This process's own group of a controller ("pids"; "" = version 2), as /proc/self/cgroup tells. */
-static bool own_group(const char *controller, char *out, size_t size) {
-    char line[JAIL_CGROUP_PATH];
-    bool found = false;
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && !found && fgets(line, sizeof line, f)) {
-        char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
-        if (!path) continue;
-        *path++ = 0;
-        path[strcspn(path, "\n")] = 0;
-        found = !strcmp(names + 1, controller);
-        if (found)
-            found = (size_t)snprintf(out, size, "/sys/fs/cgroup%s%s%s", *controller ? "/" : "", controller,
-                                     !strcmp(path, "/") ? "" : path) < size;
-    }
-    if (f) fclose(f);
-    return found;
-}
-
 static bool is_version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
 
 static void look(void) {
     looked = true;
     if (is_version_2()) {
-        nbases = own_group("", bases[0], sizeof bases[0]);
+        nbases = machine_own_group("", bases[0], sizeof bases[0]);
         if (nbases) write_text(bases[0], "cgroup.subtree_control", "+pids +memory");
         return;
     }
-    nbases = own_group("pids", bases[0], sizeof bases[0]);
-    nbases += own_group("memory", bases[nbases], sizeof bases[nbases]);
+    nbases = machine_own_group("pids", bases[0], sizeof bases[0]);
+    nbases += machine_own_group("memory", bases[nbases], sizeof bases[nbases]);
 }
 
 static bool set_limits(const char *folder, const struct jail_limits *l) {

@@ -1,6 +1,7 @@
 /* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
  * server in this process, serves it, and ends as the program ended. */
 #include "common/buf.h"
+#include "common/machine.h"
 #include "common/where.h"
 #include "common/file.h"
 #include "grader/sim/sass/sass.h"
@@ -293,15 +294,6 @@ static void closing(void *user, struct server *s) {
  * The device's memory is its own size, and costs what is touched of it. Before that is more than the machine has, and
  * something else has to go, the program ends. */
 
-static uint64_t available_bytes(void) {
-    char line[128];
-    unsigned long long kib = 0;
-    FILE *f = fopen("/proc/meminfo", "re");
-    while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu", &kib) != 1) {}
-    if (f) fclose(f);
-    return (uint64_t)kib << 10;
-}
-
 static uint64_t resident_bytes(void) {
     unsigned long long all, resident = 0;
     FILE *f = fopen("/proc/self/statm", "re");
@@ -312,7 +304,7 @@ static uint64_t resident_bytes(void) {
 
 static void *watch_memory(void *user) {
     struct run *run = user;
-    uint64_t most = run->options->memory ? run->options->memory : available_bytes() / 10 * 9;
+    uint64_t most = run->options->memory ? run->options->memory : machine_memory() / 10 * 9;
     while (most && !run->ended) {
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         if (run->ended || resident_bytes() <= most) continue;

@@ -3,6 +3,7 @@
 #include "grader/tests/unit/unit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[1]; }
@@ -102,7 +103,9 @@ START_TEST(unwritten_element_is_told) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    memcpy((float *)p.op[0].after + 5, (float *)p.op[0].before + 5, 4);
+    float bits[6];
+    problem_put_bits(&p, 0, bits);
+    memcpy((float *)p.op[0].after + 5, bits + 5, 4);
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "nothing was written"));
     buf_free(&m);
@@ -209,12 +212,12 @@ START_TEST(names_of_cases) {
 }
 END_TEST
 
-/* The random bits of a large output go when they were copied, and are the same when a message needs them. */
+/* The random bits of an output that is alone in its buffer are put where they are wanted, and there again, the same. */
 static size_t five_million(const struct ex_case *c) {
     (void)c;
     return 5000000;
 }
-START_TEST(what_was_forgotten_is_drawn_again) {
+START_TEST(bits_are_put_where_they_are_wanted) {
     static const struct ex_arg args[] = {{.name = "in", .role = EX_IN, .type = EX_F32, .count = five_million},
                                          {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
                                          {.name = "more", .role = EX_OUT, .type = EX_F32, .count = five_million}};
@@ -224,12 +227,12 @@ START_TEST(what_was_forgotten_is_drawn_again) {
     struct ex_rng r = seeded(7);
     ck_assert(problem_open(&p, &large, &two_by_three, &e));
     problem_draw_buffers(&p, &r, true);
-    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].after, p.op[i].before, p.op[i].bytes);
-    problem_forget(&p);
-    ck_assert(!p.op[0].forgotten && p.op[1].forgotten && p.op[2].forgotten);
-    ck_assert(memcmp(p.op[2].after, p.op[2].before, p.op[2].bytes) != 0);
-    for (unsigned i = 0; i < 3; i++)
-        problem_recall(&p, i), ck_assert(!memcmp(p.op[i].after, p.op[i].before, p.op[i].bytes));
+    ck_assert(!p.op[0].put && p.op[1].put && p.op[2].put && ex_random(&r) != ex_random(&p.op[2].drawn));
+    for (unsigned i = 1; i < 3; i++) {
+        problem_put_bits(&p, i, p.op[i].before), problem_put_bits(&p, i, p.op[i].room);
+        ck_assert(!memcmp(p.op[i].before, p.op[i].room, p.op[i].bytes));
+    }
+    ck_assert(memcmp(p.op[1].before, p.op[2].before, p.op[1].bytes) != 0);
     problem_close(&p);
 }
 END_TEST
@@ -338,7 +341,7 @@ UNIT_SUITE(grader_problem) {
     tcase_add_test(t, empty_problem);
     tcase_add_test(t, alias_points_into_its_owner);
     tcase_add_test(t, names_of_cases);
-    tcase_add_test(t, what_was_forgotten_is_drawn_again);
+    tcase_add_test(t, bits_are_put_where_they_are_wanted);
     tcase_add_test(t, halves_are_rounded_as_ieee_says);
     tcase_add_test(t, halves_keep_their_value);
     tcase_add_test(t, buffers_of_halves_are_drawn_and_compared);

@@ -1,0 +1,77 @@
+/* share.c — see share.h. */
+#include "grader/grade/share.h"
+#include "grader/server/server.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void share_give_back(struct share *m, uint64_t at, uint64_t bytes) {
+    if (bytes) fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
+}
+
+void share_close(struct share *m) {
+    if (m->fd >= 0 && m->size >= SHARE_LARGE) share_give_back(m, 0, m->size);
+    if (m->bytes) munmap(m->bytes, m->size);
+    if (m->fd >= 0) close(m->fd);
+    *m = (struct share){.fd = -1};
+}
+
+bool share_open(struct share *m, const struct problem *p, struct err *e) {
+    const uint64_t page = 65536; /* a multiple of every machine's */
+    *m = (struct share){.fd = -1, .size = CONTROL_BOX};
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        if (!problem_has_buffer(p, i)) continue;
+        m->offset[i] = m->size;
+        m->size += (p->op[i].bytes + page - 1) / page * page;
+    }
+    m->fd = server_shared_memory("case", m->size, e);
+    if (m->fd < 0) return false;
+    void *at = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+    if (at == MAP_FAILED) return err_set(e, ERR_SYSTEM, "cannot map %llu bytes", (unsigned long long)m->size);
+    m->bytes = at;
+    return true;
+}
+
+/* Many pages at once: a fault for each takes longer than what is then written there. Older kernels don't know the word. */
+static void bring_in(uint8_t *page, uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    if (bytes >= 1 << 20) madvise(page, bytes, MADV_POPULATE_WRITE);
+#endif
+    (void)page, (void)bytes;
+}
+
+static void put(struct share *m, const struct problem *p, unsigned argument) {
+    const struct operand *o = &p->op[argument];
+    uint8_t *to = m->bytes + m->offset[o->owner] + o->offset;
+    if (o->offset == 0) bring_in(to, o->bytes);
+    if (o->put) problem_put_bits(p, argument, to);
+    else memcpy(to, o->before, o->bytes);
+}
+
+static void add_range(const struct problem *p, unsigned argument, enum server_content content,
+                      struct control_replay *r) {
+    const struct operand *o = &p->op[argument];
+    unsigned buffer = 0;
+    for (int k = 0; k < o->owner; k++) buffer += problem_has_buffer(p, (unsigned)k);
+    r->range[r->ranges++] =
+        (struct control_range){.buffer = buffer, .content = content, .offset = o->offset, .bytes = o->bytes};
+}
+
+void share_fill(struct share *m, const struct problem *p, bool outputs, bool there, struct control_replay *r) {
+    const struct ex_arg *args = p->ex->args;
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        bool output = args[i].role == EX_OUT;
+        if (!problem_has_buffer(p, i) || !p->op[i].bytes || (output && !outputs)) continue;
+        if (!there) put(m, p, i);
+        add_range(p, i, output ? SERVER_POISON : SERVER_WRITTEN, r);
+    }
+    for (unsigned i = 0; i < p->ex->nargs; i++) {
+        const struct operand *o = &p->op[i];
+        if (args[i].role == EX_SCALAR || o->owner == (int)i || !o->bytes) continue;
+        if (args[o->owner].role != EX_OUT || args[i].role == EX_OUT) continue;
+        if (!there) put(m, p, i);
+        add_range(p, i, SERVER_WRITTEN, r);
+    }
+}

@@ -1,0 +1,101 @@
+/* test_grader_inputs.c — a case drawn and solved by another process is the one that is drawn here, to the last byte. */
+#include "common/machine.h"
+#include "grader/grade/inputs.h"
+#include "grader/tests/unit/unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static size_t many(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static double scale(const struct ex_case *c, struct ex_rng *r) {
+    return (double)c->dim[0] + (double)ex_range(r, 1, 100);
+}
+static void doubled(const struct ex_case *c, void *const host[], void *const want[]) {
+    for (long i = 0; i < c->dim[0]; i++) {
+        ((double *)want[1])[i] = 2 * (double)((const float *)host[2])[i];
+        ((double *)want[3])[i] += 1;
+    }
+}
+
+/* The output comes before an input, so that what is drawn for it moves what is drawn then. */
+static const struct ex_arg args[] = {{.name = "scale", .role = EX_SCALAR, .type = EX_F32, .value = scale},
+                                     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = many},
+                                     {.name = "in", .role = EX_IN, .type = EX_F32, .count = many},
+                                     {.name = "both", .role = EX_INOUT, .type = EX_F32, .count = many}};
+static const struct ex_case large = {.dim = {700001}}, other = {.dim = {700001}};
+static const struct exercise ex = {
+    .chapter = "00-made-up", .name = "made", .args = args, .nargs = 4, .reference = doubled};
+
+static void draw_here(struct problem *p, struct share *m) {
+    struct err e = {0};
+    ck_assert(problem_open(p, &ex, &large, &e) && share_open(m, p, &e));
+    inputs_scalars(p, "seed", 5);
+    inputs_round(p, "seed", 5, 0, true);
+    share_fill(m, p, true, false, &(struct control_replay){0});
+    problem_solve(p);
+}
+
+static bool no_children(void) { return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD; }
+
+START_TEST(what_is_drawn_ahead_is_the_same) {
+    struct problem here, ahead;
+    struct share m, n;
+    draw_here(&here, &m);
+    struct inputs_ahead *a = inputs_ahead(&ex, &large, "seed", 5);
+    if (!a) return; /* one core */
+    ck_assert(inputs_take(a, &large, "seed", 5, &ahead, &n));
+    ck_assert(n.size == m.size && !memcmp(n.bytes, m.bytes, m.size));
+    for (unsigned i = 0; i < ex.nargs; i++) {
+        const struct operand *x = &here.op[i], *y = &ahead.op[i];
+        ck_assert(x->bytes == y->bytes && x->put == y->put);
+        ck_assert(!memcmp(x->before, y->before, x->bytes));
+        ck_assert(!x->want == !y->want && (!x->want || !memcmp(x->want, y->want, x->count * 8)));
+    }
+    inputs_drop(a);
+    ck_assert(no_children());
+    share_close(&m), share_close(&n), problem_close(&here), problem_close(&ahead);
+}
+END_TEST
+
+START_TEST(another_case_is_not_taken) {
+    struct inputs_ahead *a = inputs_ahead(&ex, &large, "seed", 5);
+    struct problem p;
+    struct share m;
+    if (!a) return;
+    ck_assert(!inputs_take(a, &other, "seed", 5, &p, &m));
+    ck_assert(!inputs_take(a, &large, "seed", 6, &p, &m));
+    ck_assert(!inputs_take(a, &large, "other", 5, &p, &m));
+    ck_assert(!inputs_take(NULL, &large, "seed", 5, &p, &m));
+    ck_assert(inputs_take(a, &large, "seed", 5, &p, &m));
+    ck_assert(!inputs_take(a, &large, "seed", 5, &p, &m)); /* once */
+    inputs_drop(a);
+    share_close(&m), problem_close(&p);
+}
+END_TEST
+
+/* As where the compiler refused the file. */
+START_TEST(what_nobody_takes_is_ended) {
+    inputs_drop(inputs_ahead(&ex, &large, "seed", 5));
+    ck_assert(no_children());
+}
+END_TEST
+
+/* By another way: pages that the machine has. In a container, less. */
+START_TEST(memory_is_known) {
+    uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    ck_assert(machine_memory() > 1 << 20 && machine_memory() <= all);
+}
+END_TEST
+
+UNIT_SUITE(grader_inputs) {
+    Suite *s = suite_create("grader_inputs");
+    TCase *t = tcase_create("grader_inputs");
+    tcase_add_test(t, what_is_drawn_ahead_is_the_same);
+    tcase_add_test(t, another_case_is_not_taken);
+    tcase_add_test(t, what_nobody_takes_is_ended);
+    tcase_add_test(t, memory_is_known);
+    suite_add_tcase(s, t);
+    return s;
+}
