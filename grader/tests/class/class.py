@@ -7,7 +7,10 @@ and ptxas alone take for them.
 
 Most submissions are a line that does not compile, each another one, so that nvcc takes a fraction of a second; answers and
 skeletons of one exercise, which are in the build cache after the first, are among them."""
-import argparse, concurrent.futures, csv, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time, zipfile, io, tarfile
+import argparse, csv, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time, zipfile, io, tarfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../bench")
+from alone import flags_of, nvcc_alone
 
 EXERCISE = "02-coalescing/transpose"
 
@@ -192,27 +195,6 @@ def twice(o):
 
 # ---- against nvcc alone ----
 
-def flags_of(root):
-    """nvcc's, as the grader has them."""
-    table = re.search(r"const flags\[\] = \{(.*?)\};", open(f"{root}/grader/grade/build.c").read(), re.S)[1]
-    return re.findall(r'"([^"]*)"', table)
-
-
-def nvcc_alone(o, files, flags):
-    """Builds each file as the grader does, as many at a time as there are cores: wall and processor seconds."""
-    def one(path):
-        with tempfile.TemporaryDirectory() as at:
-            shutil.copy(path, f"{at}/transpose.cu")
-            subprocess.run([f"{o.build}/cuda/bin/nvcc", *flags, "transpose.cu", f"{o.build}/lib/libwbcudart.a", "-o", "out.so"], cwd=at, check=True,
-                           env={"PATH": f"{o.build}/cuda/bin:/usr/bin", "TMPDIR": at})
-            subprocess.run([f"{o.build}/cuda/bin/ptxas", "-arch=sm_90", "-o", "out.cubin", "transpose.ptx"], cwd=at, check=True)
-    before, began = os.times(), time.time()
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        list(pool.map(one, files))
-    after = os.times()
-    return time.time() - began, after.children_user + after.children_system - before.children_user - before.children_system
-
-
 def compiled(o, root):
     """Answers that differ in a comment; the two take turns, so that what else the machine does falls on both."""
     answer, flags, sums = open(f"{root}/solutions/{EXERCISE}.cu").read(), flags_of(root), [0, 0, 0, 0]
@@ -225,7 +207,7 @@ def compiled(o, root):
             files.append(f"{o.folder}/c{i:03d}/transpose.cu")
             open(files[-1], "w").write(f"// {r} {i} {time.time()}\n" + answer)
         open(o.roster, "w").write("id\n" + "".join(f"c{i:03d}\n" for i in range(len(files))))
-        wall, cpu = nvcc_alone(o, files, flags)
+        wall, cpu = nvcc_alone(o.build, files, flags)
         began = time.time()
         status, said, used, _, _ = watched(command_of(o, f"{o.work}/compiled{r}.db", f"{o.work}/compiled{r}.out"))
         if status != 0:
