@@ -91,6 +91,8 @@ bool inputs_take(struct inputs_ahead *a, const struct ex_case *c, const char *se
         return false;
     *p = a->problem, *m = a->share;
     memcpy(p->op, a->drawn, sizeof p->op);
+    for (unsigned i = 0; i < p->ex->nargs; i++)
+        if (p->op[i].want) share_touch(p->op[i].want, p->op[i].count * 8);
     a->problem = (struct problem){.c = NULL}, a->share = (struct share){.fd = -1};
     return true;
 }

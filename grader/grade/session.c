@@ -134,7 +134,7 @@ static void read_back(struct session *s) {
         uint8_t *now = s->share.bytes + s->share.offset[i];
         if (!problem_has_buffer(&s->problem, i) || !op[i].bytes) continue;
         if (op[i].put) {
-            op[i].after = now;
+            op[i].after = now, share_touch(now, op[i].bytes);
             continue;
         }
         bool same = !op[i].written && !memcmp(now, op[i].before, op[i].bytes);

@@ -19,5 +19,7 @@ void share_close(struct share *m);
  * hold anything. Random bits stand in an output, and reading them counts as reading what was never written; inputs inside an output
  * come last. `there`: they hold it already. */
 void share_fill(struct share *m, const struct problem *p, bool outputs, bool there, struct control_replay *r);
+/* Pages that will be read, all at once. */
+void share_touch(const void *bytes, uint64_t size);
 /* Pages that nobody will read again. A device process that still maps them finds zeros. */
 void share_give_back(struct share *m, uint64_t at, uint64_t bytes);
