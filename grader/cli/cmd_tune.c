@@ -11,6 +11,7 @@
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/result_bytes.h"
 #include "grader/page/page.h"
+#include "grader/report/report.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -70,9 +71,10 @@ static void tell(const struct sweep *s, const struct tune_row *row, const char *
     char label[TUNE_LABEL];
     struct buf line = {0};
     tune_label(&s->space, row->combination, label);
-    buf_printf(&line, "  %-10s %-36s %-5s", s->devices[row->device], label, row->verdict);
+    buf_printf(&line, "  %-10s %-36s %-7s", s->devices[row->device], label, row->verdict);
     if (row->us > 0) buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->kind);
-    else buf_printf(&line, " %.60s", why);
+    else if (why[0]) buf_puts(&line, "\n"), report_wrapped(why, 13, &(struct report_style){.width = 80}, &line);
+    while (line.size && line.data[line.size - 1] == '\n') line.data[--line.size] = 0;
     progress_clear();
     puts(buf_str(&line));
     fflush(stdout);
@@ -91,11 +93,15 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
     struct result r = {.message = ""};
     ok = ok && result_unpack(&r, s->ex, data, size);
     bool right = ok && (r.verdict == V_AC || r.verdict == V_PART);
-    snprintf(row->verdict, sizeof row->verdict, "%s", !ok ? "IE" : right ? "right" : verdict_code(r.verdict));
+    snprintf(row->verdict, sizeof row->verdict, "%s",
+             !ok                      ? "IE"
+             : right && r.speed.valid ? "right"
+             : right                  ? "untimed"
+                                      : verdict_code(r.verdict));
     if (right && r.speed.valid) row->us = r.speed.student_us;
     if (right && r.speed.valid) snprintf(row->kind, sizeof row->kind, "%s", r.speed.kind);
     if (ok) row->counters = r.counters;
-    char why[80];
+    char why[240];
     snprintf(why, sizeof why, "%.*s", ok ? (int)strcspn(why_not(&r), "\n") : 0, ok ? why_not(&r) : "");
     tell(s, row, why);
     row->done = ok && r.verdict != V_IE; /* our own faults are tried again */
