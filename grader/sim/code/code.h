@@ -163,10 +163,11 @@ struct sim_module {
     struct bar_desc *bars;
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */
+    struct matrix_places *places;
     struct tex_desc *texs;        /* tex.h */
     struct tensor_desc *tensors;  /* tensor.h */
     struct fork *forks;
-    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nforks, ntexs, ntensors;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nplaces, nforks, ntexs, ntensors;
     u32 nbarriers; /* that have numbers: bar_desc.fork */
     struct code *codes;
     u32 ncodes;

@@ -113,6 +113,62 @@ static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool 
     return true;
 }
 
+/* ---- where elements lie ---- */
+
+/* Row and column of element `e` of register `reg` of a lane. */
+static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row, u32 *column) {
+    const struct matrix_operand *p = &m->of[which];
+    u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
+        i = reg * per + e;
+    if (!m->direct) {
+        u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n,
+            unit = which < MATRIX_C ? per : 2, lines = p->row_major ? rows : columns;
+        struct matrix_grid g = matrix_grid_of(lines, rows * columns / lines / unit);
+        u32 line = matrix_line(g, lane, i / unit % g.each),
+            minor = matrix_unit(g, lane, i / unit % g.each) * unit + i % unit;
+        *row = p->row_major ? line : minor;
+        *column = p->row_major ? minor : line;
+    } else if (which == MATRIX_A) {
+        u32 block = m->m == 16 ? reg >> 1 : reg;
+        *row = group + (m->m == 16 ? 8 * (reg & 1) : 0);
+        *column = in * per + e + 4 * per * block;
+    } else if (which == MATRIX_B) {
+        *row = in * per + e + 4 * per * reg;
+        *column = group;
+    } else {
+        *row = group + 8 * (i >> 1);
+        *column = in * 2 + (i & 1);
+    }
+}
+
+static void fill_places(const struct matrix_desc *m, u32 which, u32 per, u16 *place) {
+    u32 columns = which == MATRIX_A ? m->k : m->n, row, column;
+    for (u32 reg = 0; reg < m->of[which].count; reg++)
+        for (u32 e = 0; e < per; e++)
+            for (u32 lane = 0; lane < 32; lane++) {
+                place_of(m, which, lane, reg, e, &row, &column);
+                *place++ = (u16)(row * columns + column);
+            }
+}
+
+/* All that place_of() looks at. There are so few shapes that they can be searched one by one. */
+static u64 key_of(const struct matrix_desc *m, u32 which) {
+    const struct matrix_operand *p = &m->of[which];
+    return (u64)m->m << 48 | (u64)m->n << 36 | (u64)m->k << 20 | (u64)p->count << 12 | (u64)p->type << 4 |
+           (u64)p->row_major << 3 | (u64)m->direct << 2 | which;
+}
+
+static const u16 *places(struct decoder *d, const struct matrix_desc *m, u32 which) {
+    u64 key = key_of(m, which);
+    for (u32 i = 0; i < d->m->nplaces; i++)
+        if (d->m->places[i].key == key) return d->m->places[i].place;
+    u32 bits = decode_matrix_types[m->of[which].type].bits, per = bits >= 32 ? 1 : 32 / bits;
+    struct matrix_places new = {key, arena_array(&d->m->arena, u16, (size_t)m->of[which].count * per * 32)};
+    fill_places(m, which, per, new.place);
+    ARENA_PUSH(&d->m->arena, d->m->places, d->m->nplaces, new);
+    return new.place;
+}
+
 static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
     return ARENA_PUSH(&d->m->arena, d->m->matrices, d->m->nmatrices, *desc);
 }
@@ -164,6 +220,7 @@ static bool decode_multiply(struct decoder *d, bool direct) {
         if (n > 8 || !take_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
             return false;
     }
+    for (unsigned w = 0; w < MATRICES; w++) m.of[w].place = places(d, &m, w);
     u32 aux = add_matrix(d, &m);
     decode_emit_named(d, "mma")->aux = aux;
     return true;

@@ -32,6 +32,13 @@ enum { MATRIX_MULTIPLY, MATRIX_XOR, MATRIX_AND }; /* how elements combine: b1 co
 struct matrix_operand {
     ref reg[8];
     u8 count, type, row_major;
+    const u16
+        *place; /* of mma: where in the matrix, row by row, an element lies: [register][element of its word][lane] */
+};
+/* Places are the same for all instructions of a shape: a module keeps those of each that it has. */
+struct matrix_places {
+    u64 key;
+    u16 *place;
 };
 
 struct matrix_desc {

@@ -11,39 +11,6 @@
 
 enum { MOST_A = 32 * 256, MOST_C = 256 };
 
-/* Row and column of element `e` of register `reg` of a lane. */
-static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row, u32 *column) {
-    const struct matrix_operand *p = &m->of[which];
-    u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
-        i = reg * per + e;
-    if (!m->direct) {
-        u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n,
-            unit = which < MATRIX_C ? per : 2, lines = p->row_major ? rows : columns;
-        struct matrix_grid g = matrix_grid_of(lines, rows * columns / lines / unit);
-        u32 line = matrix_line(g, lane, i / unit % g.each),
-            minor = matrix_unit(g, lane, i / unit % g.each) * unit + i % unit;
-        *row = p->row_major ? line : minor;
-        *column = p->row_major ? minor : line;
-    } else if (which == MATRIX_A) {
-        u32 block = m->m == 16 ? reg >> 1 : reg;
-        *row = group + (m->m == 16 ? 8 * (reg & 1) : 0);
-        *column = in * per + e + 4 * per * block;
-    } else if (which == MATRIX_B) {
-        *row = in * per + e + 4 * per * reg;
-        *column = group;
-    } else {
-        *row = group + 8 * (i >> 1);
-        *column = in * 2 + (i & 1);
-    }
-}
-
-static u64 element_bits(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e) {
-    u32 bits = decode_matrix_types[p->type].bits;
-    if (bits == 64) return ((const u64 *)operand_at(x, p->reg[reg]))[lane];
-    u32 word = ((const u32 *)operand_at(x, p->reg[reg]))[lane];
-    return bits == 32 ? word : word >> bits * e & ((1u << bits) - 1);
-}
-
 static f64 number_of(u8 type, u64 v) {
     switch ((enum matrix_type)type) {
     case MATRIX_F16: return f32_of_f16((u16)v);
@@ -64,23 +31,44 @@ static s32 integer_of(u8 type, u64 v) {
     }
 }
 
-/* A matrix out of the lanes' registers, row by row. */
-#define GATHER(name, T, value_of)                                                                         \
-    static void name(const struct exec *x, const struct matrix_desc *m, u32 which, u32 columns, T *out) { \
-        const struct matrix_operand *p = &m->of[which];                                                   \
-        u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, row, column;      \
-        for (u32 lane = 0; lane < 32; lane++)                                                             \
-            for (u32 reg = 0; reg < p->count; reg++)                                                      \
-                for (u32 e = 0; e < per; e++) {                                                           \
-                    place_of(m, which, lane, reg, e, &row, &column);                                      \
-                    out[row * columns + column] = value_of(p->type, element_bits(x, p, lane, reg, e));    \
-                }                                                                                         \
+static u32 elements_of_word(u8 type) {
+    u32 bits = decode_matrix_types[type].bits;
+    return bits >= 32 ? 1 : 32 / bits;
+}
+
+/* A matrix out of the lanes' registers, row by row. The type is a constant where this is inlined, and lanes are read before they are
+ * spread, so that a compiler makes vectors of them. */
+#define GATHER(name, T, value_of)                                                                     \
+    INLINE void name(const struct exec *x, const struct matrix_operand *p, u8 type, T *out) {         \
+        u32 bits = decode_matrix_types[type].bits, per = elements_of_word(type);                      \
+        u32 keep = bits >= 32 ? ~0u : (1u << bits) - 1;                                               \
+        const u16 *place = p->place;                                                                  \
+        for (u32 reg = 0; reg < p->count; reg++) {                                                    \
+            const u32 *word = operand_at(x, p->reg[reg]);                                             \
+            const u64 *wide = operand_at(x, p->reg[reg]);                                             \
+            for (u32 e = 0; e < per; e++, place += 32) {                                              \
+                T v[32];                                                                              \
+                for (u32 l = 0; l < 32; l++)                                                          \
+                    v[l] = value_of(type, type == MATRIX_F64 ? wide[l] : word[l] >> bits * e & keep); \
+                for (u32 l = 0; l < 32; l++) out[place[l]] = v[l];                                    \
+            }                                                                                         \
+        }                                                                                             \
     }
-GATHER(gather_numbers, f64, number_of)
+GATHER(gather_floats, f64, number_of)
 GATHER(gather_integers, s32, integer_of)
 static u8 any_bit(u8 type, u64 v) { return (void)type, v != 0; }
-GATHER(gather_taint, u8, any_bit)
+GATHER(gather_bits, u8, any_bit)
 #undef GATHER
+
+static void gather_numbers(const struct exec *x, const struct matrix_operand *p, f64 *out) {
+    switch (p->type) {
+    case MATRIX_F16: gather_floats(x, p, MATRIX_F16, out); break;
+    case MATRIX_BF16: gather_floats(x, p, MATRIX_BF16, out); break;
+    case MATRIX_TF32: gather_floats(x, p, MATRIX_TF32, out); break;
+    case MATRIX_F32: gather_floats(x, p, MATRIX_F32, out); break;
+    default: gather_floats(x, p, p->type, out);
+    }
+}
 
 static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, f64 number,
                         s32 integer) {
@@ -99,21 +87,19 @@ static void put_element(const struct exec *x, const struct matrix_operand *p, u3
 
 static void scatter(const struct exec *x, const struct matrix_desc *m, const f64 *numbers, const s32 *integers) {
     const struct matrix_operand *p = &m->of[MATRIX_D];
-    u32 per = p->type == MATRIX_F16 ? 2 : 1, row, column;
-    for (u32 lane = 0; lane < 32; lane++)
-        for (u32 reg = 0; reg < p->count; reg++)
-            for (u32 e = 0; e < per; e++) {
-                place_of(m, MATRIX_D, lane, reg, e, &row, &column);
-                u32 i = row * m->n + column;
-                put_element(x, p, lane, reg, e, numbers ? numbers[i] : 0, integers ? integers[i] : 0);
-            }
+    const u16 *place = p->place;
+    for (u32 reg = 0; reg < p->count; reg++)
+        for (u32 e = 0; e < elements_of_word(p->type); e++, place += 32)
+            for (u32 lane = 0; lane < 32; lane++)
+                put_element(x, p, lane, reg, e, numbers ? numbers[place[lane]] : 0,
+                            integers ? integers[place[lane]] : 0);
 }
 
 static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
     f64 a[512], b[512], c[MOST_C];
-    gather_numbers(x, m, MATRIX_A, m->k, a);
-    gather_numbers(x, m, MATRIX_B, m->n, b);
-    gather_numbers(x, m, MATRIX_C, m->n, c);
+    gather_numbers(x, &m->of[MATRIX_A], a);
+    gather_numbers(x, &m->of[MATRIX_B], b);
+    gather_numbers(x, &m->of[MATRIX_C], c);
     bool fused = m->of[MATRIX_A].type == MATRIX_F64;
     for (u32 row = 0; row < m->m; row++)
         for (u32 k = 0; k < m->k; k++) {
@@ -138,9 +124,9 @@ static s32 dot(const struct matrix_desc *m, const s32 *a, const s32 *b, s32 c) {
 
 static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     s32 a[MOST_A], b[MOST_A], c[MOST_C], d[MOST_C];
-    gather_integers(x, m, MATRIX_A, m->k, a);
-    gather_integers(x, m, MATRIX_B, m->n, b);
-    gather_integers(x, m, MATRIX_C, m->n, c);
+    gather_integers(x, &m->of[MATRIX_A], m->of[MATRIX_A].type, a);
+    gather_integers(x, &m->of[MATRIX_B], m->of[MATRIX_B].type, b);
+    gather_integers(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, c);
     for (u32 row = 0; row < m->m; row++)
         for (u32 n = 0; n < m->n; n++) d[row * m->n + n] = dot(m, a + row * m->k, b + n, c[row * m->n + n]);
     scatter(x, m, NULL, d);
@@ -164,9 +150,9 @@ static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_de
 static void taint_elements(struct exec *x, const struct matrix_desc *m, u8 *d) {
     static _Thread_local u8 a[MOST_A], b[MOST_A];
     struct taint_bases saved = taint_enter(x);
-    gather_taint(x, m, MATRIX_A, m->k, a);
-    gather_taint(x, m, MATRIX_B, m->n, b);
-    gather_taint(x, m, MATRIX_C, m->n, d);
+    gather_bits(x, &m->of[MATRIX_A], m->of[MATRIX_A].type, a);
+    gather_bits(x, &m->of[MATRIX_B], m->of[MATRIX_B].type, b);
+    gather_bits(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, d);
     taint_leave(x, &saved);
     for (u32 row = 0; row < m->m; row++)
         for (u32 k = 0; k < m->k; k++)
@@ -177,15 +163,14 @@ static void taint_product(struct exec *x, const struct matrix_desc *m) {
     u8 origin, d[MOST_C] = {0};
     struct matrix_desc moved = in_shadow(x, m, MATRIX_A, MATRIX_D, &origin);
     const struct matrix_operand *p = &m->of[MATRIX_D];
-    u32 per = p->type == MATRIX_F16 ? 2 : 1, row, column;
+    u32 per = elements_of_word(p->type);
+    const u16 *place = p->place;
     if (origin) taint_elements(x, &moved, d);
     for (u32 reg = 0; reg < p->count; reg++) {
         u64 bits[32] = {0};
-        for (u32 lane = 0; lane < 32; lane++)
-            for (u32 e = 0; e < per; e++) {
-                place_of(m, MATRIX_D, lane, reg, e, &row, &column);
-                bits[lane] |= !d[row * m->n + column] ? 0 : per == 2 ? 0xffffull << 16 * e : ~0ull;
-            }
+        for (u32 e = 0; e < per; e++, place += 32)
+            for (u32 lane = 0; lane < 32; lane++)
+                bits[lane] |= !d[place[lane]] ? 0 : per == 2 ? 0xffffull << 16 * e : ~0ull;
         taint_set(x, p->reg[reg], p->type == MATRIX_F64 ? 8 : 4, ~0u, bits, origin);
     }
 }
