@@ -75,7 +75,8 @@ static void curves(const struct tune_page *p, struct buf *out) {
     buf_puts(out, "<figcaption>");
     for (unsigned i = 0; i < p->space->n; i++)
         buf_puts(out, i ? " / " : ""), page_put(p->space->parameter[i].name, out);
-    buf_puts(out, "; a gap is a combination that does not come out right, or has no time there.</figcaption></figure>\n");
+    buf_puts(out,
+             "; a gap is a combination that does not come out right, or has no time there.</figcaption></figure>\n");
     free(text), free(names), free(us), free(series);
 }
 
