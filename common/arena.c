@@ -70,6 +70,11 @@ char *arena_strndup(struct arena *a, const char *s, size_t n) {
     return p;
 }
 
+void arena_keep(const struct arena *a) {
+    for (struct arena_chunk *c = a->last; c; c = c->previous)
+        if (c->mapped) madvise(c, c->mapped, MADV_DONTFORK);
+}
+
 void arena_free(struct arena *a) {
     for (struct arena_chunk *c = a->last, *next; c; c = next) {
         next = c->previous;

@@ -16,6 +16,9 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* Frees everything; the arena is empty and usable again. A zeroed arena is an empty one. */
 void arena_free(struct arena *a);
 
+/* Of a shared arena: processes that are forked from now on do not get what it has so far. */
+void arena_keep(const struct arena *a);
+
 /* `used` bytes of `old`, moved to a place of `bytes`. */
 void *arena_moved(struct arena *a, const void *old, size_t used, size_t bytes);
 

@@ -1,4 +1,5 @@
-/* inputs.c — see inputs.h. A process and no thread: jails are forked meanwhile, and a thread could hold a lock of the C library then. */
+/* inputs.c — see inputs.h. A process and no thread: jails are forked meanwhile, and a thread could hold a lock of the C library then.
+ * What they begin with is the grader's memory, so that what is wanted of a submission is kept from them. */
 #include "grader/grade/inputs.h"
 #include "common/machine.h"
 #include "grader/book/book.h"
@@ -72,6 +73,7 @@ struct inputs_ahead *inputs_ahead(const struct exercise *ex, const struct ex_cas
     fflush(NULL);
     a->pid = ok ? fork() : -1;
     if (a->pid == 0) draw_and_solve(a, parent);
+    arena_keep(&a->problem.arena), share_keep(&a->share);
     if (a->pid > 0) return a;
     inputs_drop(a);
     return NULL;

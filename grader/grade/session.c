@@ -36,6 +36,7 @@ static bool lay_out(struct session *s, struct case_run *out) {
     if (!s->ahead) {
         share_close(&s->share);
         if (!share_open(&s->share, &s->problem, &e)) return session_tell(out, V_IE, "%s", e.text), false;
+        share_keep(&s->share);
     }
     b->file_bytes = s->share.size;
     for (unsigned i = 0; i < s->ex->nargs; i++) {

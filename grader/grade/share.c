@@ -18,6 +18,10 @@ void share_close(struct share *m) {
     *m = (struct share){.fd = -1};
 }
 
+void share_keep(const struct share *m) {
+    if (m->bytes) madvise(m->bytes, m->size, MADV_DONTFORK);
+}
+
 bool share_open(struct share *m, const struct problem *p, struct err *e) {
     const uint64_t page = 65536; /* a multiple of every machine's */
     *m = (struct share){.fd = -1, .size = CONTROL_BOX};

@@ -15,6 +15,8 @@ enum { SHARE_LARGE = 16 << 20 }; /* buffers from here on are given back as soon 
 /* Makes it for the buffers of an open problem. False: what was made has to be closed all the same. */
 bool share_open(struct share *m, const struct problem *p, struct err *e);
 void share_close(struct share *m);
+/* Processes that are forked from now on do not get the mapping: jails begin as such. */
+void share_keep(const struct share *m);
 /* Puts what was drawn into the buffers, and says in `r` which bytes those are. `outputs`: what was drawn for them, too; without, they
  * hold anything. Random bits stand in an output, and reading them counts as reading what was never written; inputs inside an output
  * come last. `there`: they hold it already. */

@@ -4,6 +4,7 @@
 #include "grader/tests/unit/unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +76,26 @@ START_TEST(another_case_is_not_taken) {
 }
 END_TEST
 
+/* Jails begin as forks of the grader: a child that looks at what is wanted, or at the memory file, dies of it. */
+static bool dies_reading(const volatile uint8_t *at) {
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) signal(SIGSEGV, SIG_DFL), _exit(*at * 0);
+    return waitpid(pid, &status, 0) == pid && !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+START_TEST(jails_do_not_get_it) {
+    struct inputs_ahead *a = inputs_ahead(&ex, &large, "seed", 5);
+    struct problem p;
+    struct share m;
+    if (!a) return;
+    ck_assert(inputs_take(a, &large, "seed", 5, &p, &m));
+    ck_assert(!dies_reading((const uint8_t *)&large));
+    ck_assert(dies_reading(p.op[1].want) && dies_reading(p.op[2].before) && dies_reading(m.bytes));
+    inputs_drop(a);
+    share_close(&m), problem_close(&p);
+}
+END_TEST
+
 /* As where the compiler refused the file. */
 START_TEST(what_nobody_takes_is_ended) {
     inputs_drop(inputs_ahead(&ex, &large, "seed", 5));
@@ -94,6 +115,7 @@ UNIT_SUITE(grader_inputs) {
     TCase *t = tcase_create("grader_inputs");
     tcase_add_test(t, what_is_drawn_ahead_is_the_same);
     tcase_add_test(t, another_case_is_not_taken);
+    tcase_add_test(t, jails_do_not_get_it);
     tcase_add_test(t, what_nobody_takes_is_ended);
     tcase_add_test(t, memory_is_known);
     suite_add_tcase(s, t);
