@@ -188,7 +188,7 @@ $(B)/tests/bench: $(call obj,$(bench_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 bench: $(B)/tests/bench $(patsubst grader/tests/bench/%.cu,$(B)/tests/bench-ptx/%.ptx,$(bench_cu))
 	$(Q)$(B)/tests/bench
-# How long a student waits after an edit, beside nvcc alone: 5 minutes on a machine that does nothing else.
+# How long a student waits after an edit, beside nvcc alone: 7 minutes on a machine that does nothing else.
 bench-loop: all
 	$(Q)python3 grader/tests/bench/loop.py $(B) $(EXERCISES)
 # What the calls of the runtime cost.

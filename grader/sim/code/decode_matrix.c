@@ -118,8 +118,7 @@ static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool 
 /* Row and column of element `e` of register `reg` of a lane. */
 static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row, u32 *column) {
     const struct matrix_operand *p = &m->of[which];
-    u32 bits = decode_matrix_types[p->type].bits, per = bits >= 32 ? 1 : 32 / bits, group = lane / 4, in = lane % 4,
-        i = reg * per + e;
+    u32 per = matrix_elements_of_word(p->type), group = lane / 4, in = lane % 4, i = reg * per + e;
     if (!m->direct) {
         u32 rows = which == MATRIX_B ? m->k : m->m, columns = which == MATRIX_A ? m->k : m->n,
             unit = which < MATRIX_C ? per : 2, lines = p->row_major ? rows : columns;
@@ -162,7 +161,7 @@ static const u16 *places(struct decoder *d, const struct matrix_desc *m, u32 whi
     u64 key = key_of(m, which);
     for (u32 i = 0; i < d->m->nplaces; i++)
         if (d->m->places[i].key == key) return d->m->places[i].place;
-    u32 bits = decode_matrix_types[m->of[which].type].bits, per = bits >= 32 ? 1 : 32 / bits;
+    u32 per = matrix_elements_of_word(m->of[which].type);
     struct matrix_places new = {key, arena_array(&d->m->arena, u16, (size_t)m->of[which].count * per * 32)};
     fill_places(m, which, per, new.place);
     ARENA_PUSH(&d->m->arena, d->m->places, d->m->nplaces, new);

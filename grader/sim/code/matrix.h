@@ -26,14 +26,20 @@ extern const struct matrix_type_info {
     u8 bits, is_float;
 } decode_matrix_types[];
 
+/* How many elements a register of 4 bytes holds; 1 of those that fill it or need two. */
+static inline u32 matrix_elements_of_word(u8 type) {
+    u32 bits = decode_matrix_types[type].bits;
+    return bits >= 32 ? 1 : 32 / bits;
+}
+
 enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
 enum { MATRIX_MULTIPLY, MATRIX_XOR, MATRIX_AND }; /* how elements combine: b1 counts the bits of a xor b, or a and b */
 
 struct matrix_operand {
     ref reg[8];
     u8 count, type, row_major;
-    const u16
-        *place; /* of mma: where in the matrix, row by row, an element lies: [register][element of its word][lane] */
+    /* Of mma: where in the matrix, row by row, an element lies: [register][element of its word][lane]. */
+    const u16 *place;
 };
 /* Places are the same for all instructions of a shape: a module keeps those of each that it has. */
 struct matrix_places {

@@ -31,16 +31,11 @@ static s32 integer_of(u8 type, u64 v) {
     }
 }
 
-static u32 elements_of_word(u8 type) {
-    u32 bits = decode_matrix_types[type].bits;
-    return bits >= 32 ? 1 : 32 / bits;
-}
-
 /* A matrix out of the lanes' registers, row by row. The type is a constant where this is inlined, and lanes are read before they are
  * spread, so that a compiler makes vectors of them. */
 #define GATHER(name, T, value_of)                                                                     \
     INLINE void name(const struct exec *x, const struct matrix_operand *p, u8 type, T *out) {         \
-        u32 bits = decode_matrix_types[type].bits, per = elements_of_word(type);                      \
+        u32 bits = decode_matrix_types[type].bits, per = matrix_elements_of_word(type);               \
         u32 keep = bits >= 32 ? ~0u : (1u << bits) - 1;                                               \
         const u16 *place = p->place;                                                                  \
         for (u32 reg = 0; reg < p->count; reg++) {                                                    \
@@ -89,7 +84,7 @@ static void scatter(const struct exec *x, const struct matrix_desc *m, const f64
     const struct matrix_operand *p = &m->of[MATRIX_D];
     const u16 *place = p->place;
     for (u32 reg = 0; reg < p->count; reg++)
-        for (u32 e = 0; e < elements_of_word(p->type); e++, place += 32)
+        for (u32 e = 0; e < matrix_elements_of_word(p->type); e++, place += 32)
             for (u32 lane = 0; lane < 32; lane++)
                 put_element(x, p, lane, reg, e, numbers ? numbers[place[lane]] : 0,
                             integers ? integers[place[lane]] : 0);
@@ -163,7 +158,7 @@ static void taint_product(struct exec *x, const struct matrix_desc *m) {
     u8 origin, d[MOST_C] = {0};
     struct matrix_desc moved = in_shadow(x, m, MATRIX_A, MATRIX_D, &origin);
     const struct matrix_operand *p = &m->of[MATRIX_D];
-    u32 per = elements_of_word(p->type);
+    u32 per = matrix_elements_of_word(p->type);
     const u16 *place = p->place;
     if (origin) taint_elements(x, &moved, d);
     for (u32 reg = 0; reg < p->count; reg++) {

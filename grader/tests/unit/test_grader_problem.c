@@ -3,7 +3,6 @@
 #include "grader/tests/unit/unit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[1]; }
