@@ -65,7 +65,9 @@ static u32 cut_f32(f64 v, u32 dropped) {
     u64 bits = bits64_of(v);
     u32 sign = (u32)(bits >> 63) << 31;
     f64 size = fabs(v);
-    u32 r = size >= 0x1p128 ? 255u << 23 : size < 0x1p-126 ? (u32)(size * 0x1p149) : (u32)((bits << 1 >> 30) - (896u << 23));
+    u32 r = size >= 0x1p128   ? 255u << 23
+            : size < 0x1p-126 ? (u32)(size * 0x1p149)
+                              : (u32)((bits << 1 >> 30) - (896u << 23));
     r &= ~0u << dropped;
     return r ? r | sign : 0;
 }
@@ -80,7 +82,8 @@ static bool cut_normal(doubles v, u32 dropped, u32 *c) {
     longs bits = (longs)v, size = bits & INT64_MAX, zero = size == 0;
     longs odd = ~zero & ((size < 897ll << 52) | (size >= 1151ll << 52));
     longs r = ((size >> 29) - (896ll << 23)) & ((s64)(~0ull << dropped) & ~zero), any = odd;
-    ints out = __builtin_convertvector(r, ints) | (__builtin_convertvector(bits >> 63, ints) & __builtin_convertvector(~zero, ints) & INT32_MIN);
+    ints out = __builtin_convertvector(r, ints) |
+               (__builtin_convertvector(bits >> 63, ints) & __builtin_convertvector(~zero, ints) & INT32_MIN);
     for (u32 j = 1; j < FUSED_COLUMNS; j++) any[0] |= any[j];
     memcpy(c, &out, sizeof out);
     return !any[0];
@@ -135,8 +138,8 @@ static bool any_special(const struct sums *s) {
     return found[0];
 }
 
-void ISAFN(fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction, const struct fused_factor *a,
-                           const struct fused_factor *b, u8 type, u32 *c) {
+void ISAFN(fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
+                           const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c) {
     struct sums s;
     for (u32 row = 0; row < rows; row++)
         for (u32 column = 0; column < columns; column += FUSED_COLUMNS, c += FUSED_COLUMNS)

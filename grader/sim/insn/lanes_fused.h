@@ -11,7 +11,7 @@
 #include "grader/sim/insn/lanes_half.h"
 
 enum {
-    FUSED_COLUMNS = 8,   /* that are summed side by side */
+    FUSED_COLUMNS = 8, /* that are summed side by side */
     /* Exponents of zero, infinities and NaN, which have m = 0: below all others, and so are two of them added. */
     FUSED_NONE = -4000,
     FUSED_PLUS,
@@ -33,7 +33,9 @@ INLINE u32 fused_fraction(u8 type) {
 
 /* m and e of an element; true where it is infinite or NaN. `type` is a constant where this is inlined. */
 INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
-    u32 fraction = fused_fraction(type), wide = type == MATRIX_F16 || type == MATRIX_E5M2 ? 5 : type == MATRIX_E4M3 ? 4 : 8;
+    u32 fraction = fused_fraction(type), wide = type == MATRIX_F16 || type == MATRIX_E5M2 ? 5
+                                                : type == MATRIX_E4M3                     ? 4
+                                                                                          : 8;
     if (type == MATRIX_TF32) v >>= 13;
     u32 top = (1u << wide) - 1, field = v >> fraction & top, part = v & ((1u << fraction) - 1);
     bool special = field == top && (type != MATRIX_E4M3 || part == 7);
@@ -48,5 +50,5 @@ INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
 
 /* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by group. a's and b's types have `fraction`
  * bits together; columns is a multiple of 8. */
-void ISAFN(fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction, const struct fused_factor *a,
-                           const struct fused_factor *b, u8 type, u32 *c);
+void ISAFN(fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
+                           const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c);

@@ -36,7 +36,8 @@ static inline uint32_t number(int t, int field, uint32_t part, uint32_t sign) {
 }
 
 enum mode { INTEGERS, NEAR_ONE, ALL_SIZES, ANY_BITS, MANY_ZEROES, SUBNORMAL, MOSTLY_ONES, LARGE, MODES };
-static const char *const MODE[] = {"integers", "near one", "all sizes", "any bits", "many zeroes", "subnormal", "mostly ones", "large"};
+static const char *const MODE[] = {"integers",    "near one",  "all sizes",   "any bits",
+                                   "many zeroes", "subnormal", "mostly ones", "large"};
 
 static inline uint32_t element(int t, int mode, random_words &r) {
     uint32_t a = r.next(), b = r.next();
@@ -46,7 +47,12 @@ static inline uint32_t element(int t, int mode, random_words &r) {
     switch (mode) {
     case INTEGERS: return small_integer(t, (int)(a % 9) - 4);
     case NEAR_ONE: return number(t, one - 3 + (int)(a % 7), b, a >> 31);
-    case ALL_SIZES: return number(t, t == F32 ? one - 40 + (int)(a % 80) : EXPONENT[t] == 8 ? one - 20 + (int)(a % 40) : 1 + (int)(a % (uint32_t)(top - 1)), b, a >> 31);
+    case ALL_SIZES:
+        return number(t,
+                      t == F32           ? one - 40 + (int)(a % 80)
+                      : EXPONENT[t] == 8 ? one - 20 + (int)(a % 40)
+                                         : 1 + (int)(a % (uint32_t)(top - 1)),
+                      b, a >> 31);
     case ANY_BITS: return BITS[t] == 32 ? b : b & ((1u << BITS[t]) - 1);
     case MANY_ZEROES: return a % 4 ? 0 : number(t, one - 12 + (int)((a >> 8) % 24), b, a >> 31);
     case SUBNORMAL: return number(t, (int)(a % 3), b, a >> 31);
