@@ -99,8 +99,8 @@ static bool shape_exists(const struct matrix_opcode *o, u8 type, bool direct) {
 
 /* ---- operands ---- */
 
-static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
-                           ref *out) {
+bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
+                      ref *out) {
     const struct ptx_operand *items = p->kind == PTX_OP_VECTOR ? p->items : p;
     unsigned have = p->kind == PTX_OP_VECTOR ? p->nitems : 1, got;
     if (have != n) return decode_refuse(d, "%u registers where %u are needed in", have, n);
@@ -231,7 +231,7 @@ static bool decode_multiply(struct decoder *d, bool direct) {
         unsigned w = order[i], n = registers_of(&o, w, type[w], direct);
         m.of[w] =
             (struct matrix_operand){.count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
-        if (n > 8 || !take_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
+        if (n > 8 || !decode_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
             return false;
     }
     for (unsigned w = 0; w < MATRICES; w++) {
@@ -298,7 +298,7 @@ static bool decode_rows(struct decoder *d, bool load) {
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
-    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
+    if (!decode_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
         !move_rows(d, load, decode_opcode_has(opcode, "trans"), n, reg, &in->operands[load ? 1 : 0], REF_NONE))
         return false;
     weigh_as_one(d, first);
@@ -411,7 +411,7 @@ static bool decode_transfer(struct decoder *d, bool load) {
     if (!lay_out(&o, &p)) return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
-    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
+    if (!decode_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
     if (!decode_whole_address(d, &in->operands[load ? 1 : 0], &p.base)) return false;
     p.stride = decode_slot_const(d, o.row_major[0] ? columns : rows, 4);
     if (in->noperands > 2 && !decode_source(d, &in->operands[2], PTX_U32, &p.stride)) return false;
@@ -430,8 +430,8 @@ static bool decode_transpose(struct decoder *d) {
     if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans"))
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
-    if (!take_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) ||
-        !take_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
+    if (!decode_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) ||
+        !decode_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
         return false;
     u32 aux = add_matrix(d, &desc);
     decode_emit_named(d, "movmatrix")->aux = aux;

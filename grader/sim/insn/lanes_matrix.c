@@ -258,7 +258,7 @@ static void taint_product(struct exec *x, const struct matrix_desc *m) {
 }
 
 /* False, with a report, where lanes are missing. */
-static bool whole_warp(struct exec *x, const struct op *o, u32 mask) {
+bool ISAFN(lane_whole_warp)(struct exec *x, const struct op *o, u32 mask) {
     if (mask != ~0u)
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask,
                    "is one of %d lanes that execute a matrix instruction, which needs all 32",
@@ -272,7 +272,7 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
-    if (!whole_warp(x, o, mask)) return;
+    if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
     core_charge(x->worker->launch, (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
     if (x->warp->ntainted) taint_product(x, m);
     if (m->of[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
@@ -339,7 +339,7 @@ static void move_elements(struct exec *x, const struct op *o, u32 mask, u32 from
                           void (*move)(struct exec *x, const struct matrix_desc *m)) {
     const struct matrix_desc *m = desc_of(x, o);
     u8 origin;
-    if (!whole_warp(x, o, mask)) return;
+    if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
     move(x, m);
     if (!x->warp->ntainted) return;
     struct matrix_desc moved = in_shadow(x, m, from, from + 1, &origin);
