@@ -49,11 +49,13 @@ static struct matrix_sum sum_of(const struct warpgroup_desc *w) {
 static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
     char shape[64];
     u32 m, n, k;
-    if (!decode_opcode_part(opcode, 4, shape, sizeof shape) || sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3) return false;
+    if (!decode_opcode_part(opcode, 4, shape, sizeof shape) || sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3)
+        return false;
     *w = (struct warpgroup_desc){.n = (u16)n, .k = (u16)k, .scale = REF_NONE};
     w->type[MATRIX_D] = w->type[MATRIX_C] = type_at(opcode, 5);
     w->type[MATRIX_A] = type_at(opcode, 6), w->type[MATRIX_B] = type_at(opcode, 7);
-    if (w->type[MATRIX_D] >= MATRIX_TYPE_COUNT || w->type[MATRIX_A] >= MATRIX_TYPE_COUNT || w->type[MATRIX_B] >= MATRIX_TYPE_COUNT)
+    if (w->type[MATRIX_D] >= MATRIX_TYPE_COUNT || w->type[MATRIX_A] >= MATRIX_TYPE_COUNT ||
+        w->type[MATRIX_B] >= MATRIX_TYPE_COUNT)
         return false;
     w->saturate = decode_opcode_has(opcode, "satfinite");
     w->combine = decode_opcode_has(opcode, "and") ? MATRIX_AND : MATRIX_MULTIPLY;
@@ -101,7 +103,8 @@ static bool decode_product(struct decoder *d) {
     decode_emit_warp_barrier(d);
     if (!take_operands(d, &w)) return false;
     u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
-    struct mem_desc m = {.verb = MEM_LOAD, .space = SPACE_SHARED, .width = 2, .count = 1, .type = PTX_B16, .bulk = true};
+    struct mem_desc m = {
+        .verb = MEM_LOAD, .space = SPACE_SHARED, .width = 2, .count = 1, .type = PTX_B16, .bulk = true};
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "wgmma");
     o->aux = aux;

@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    BLOCK = 32,      /* columns of b that are made at a time */
-    LONGEST = 256,   /* k of b1 */
+    BLOCK = 32,    /* columns of b that are made at a time */
+    LONGEST = 256, /* k of b1 */
     CHUNK = 16
 };
 
@@ -25,8 +25,8 @@ struct product {
     const struct op *o;
     const struct warpgroup_desc *w;
     struct warpgroup_layout layout[2];
-    u32 bits;              /* of an element of a, and of b */
-    u8 origin;             /* of undefined elements; 0 = there are none */
+    u32 bits;                                            /* of an element of a, and of b */
+    u8 origin;                                           /* of undefined elements; 0 = there are none */
     bool row[WARPGROUP_ROWS], column[WARPGROUP_COLUMNS]; /* with undefined elements */
     struct race_product read;
 };
@@ -34,11 +34,12 @@ struct product {
 /* ---- shared memory ---- */
 
 static bool refuse_chunk(struct product *p, u32 which, u32 at) {
-    core_fault(p->x, SIM_FAULT_OUT_OF_BOUNDS, p->o, 0, at,
-               "reads matrix %c at offset %u of shared memory, of which the block has %u bytes (descriptor: start %u, leading "
-               "dimension %u, stride %u, swizzle %u)",
-               which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start, p->layout[which].lead,
-               p->layout[which].stride, p->layout[which].span == CHUNK ? 0 : p->layout[which].span);
+    core_fault(
+        p->x, SIM_FAULT_OUT_OF_BOUNDS, p->o, 0, at,
+        "reads matrix %c at offset %u of shared memory, of which the block has %u bytes (descriptor: start %u, leading "
+        "dimension %u, stride %u, swizzle %u)",
+        which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start, p->layout[which].lead,
+        p->layout[which].stride, p->layout[which].span == CHUNK ? 0 : p->layout[which].span);
     return false;
 }
 
@@ -53,7 +54,9 @@ static void look_at_shadow(struct product *p, u32 at, bool *line, u32 lines) {
         return;
     }
     for (u32 i = 0; i < CHUNK && !p->origin; i++)
-        if (w[i] != 1) p->origin = w[i] ? w[i] / 2 : taint_load(p->x, p->o, 0, at + i, 1, SPACE_SHARED);
+        if (w[i] != 1)
+            p->origin =
+                w[i] ? w[i] / 2 : taint_load(p->x, p->o, 0, at + i, p->bits < 8 ? 1 : p->bits / 8, SPACE_SHARED);
     for (u32 i = 0; i < CHUNK; i++)
         if (w[i] != 1) line[lines == 1 ? 0 : i * 8 / p->bits] = true;
 }
@@ -108,7 +111,8 @@ static void take_registers(struct product *p, u32 *out) {
         }
         for (u32 l = 0; l < 32; l++)
             for (u32 e = 0; e < per; e++)
-                out[(l / 4 + 8 * (reg & 1)) * p->w->k + l % 4 * per + e + 4 * per * (reg >> 1)] = word[l] >> p->bits * e & keep;
+                out[(l / 4 + 8 * (reg & 1)) * p->w->k + l % 4 * per + e + 4 * per * (reg >> 1)] =
+                    word[l] >> p->bits * e & keep;
     }
 }
 
@@ -135,8 +139,8 @@ static void put_d(const struct product *p, u32 row, u32 column, u32 v) {
 
 static void split_all(u8 type, const u32 *v, u32 n, bool negated, struct fused_factor *out) {
     u32 special = 0;
-#define SPLIT(id)       \
-    case id:            \
+#define SPLIT(id)                                                                             \
+    case id:                                                                                  \
         for (u32 i = 0; i < n; i++) special |= fused_split(id, v[i], &out->m[i], &out->e[i]); \
         break;
     switch ((enum matrix_type)type) {
@@ -158,8 +162,9 @@ static void multiply_floats(struct product *p, const struct fused_factor *a, con
     static _Thread_local struct fused_factor b;
     const struct warpgroup_desc *w = p->w;
     split_all(w->type[MATRIX_B], values, columns * w->k, false, &b);
-    ISAFN(fused_multiply)(&w->sum, WARPGROUP_ROWS, columns, w->k,
-                          fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a, &b, w->type[MATRIX_D], c);
+    ISAFN(fused_multiply)
+    (&w->sum, WARPGROUP_ROWS, columns, w->k, fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a,
+     &b, w->type[MATRIX_D], c);
 }
 
 static s64 integer_of(u8 type, u32 v) { return type == MATRIX_S8 ? (s8)v : (s64)v; }
@@ -175,7 +180,8 @@ static void multiply_integers(const struct product *p, const u32 *a, const u32 *
     }
 }
 
-static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor, u32 first, u32 columns, bool adds) {
+static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor, u32 first, u32 columns,
+                         bool adds) {
     static _Thread_local u32 b[BLOCK * LONGEST];
     u32 c[WARPGROUP_ROWS * BLOCK];
     if (!take_matrix(p, MATRIX_B, first, columns, b, 1, columns)) return false;
@@ -211,7 +217,8 @@ static bool same_for_all(struct product *p, u32 which) {
     taint_check(p->x, p->o, p->w->place[which], 8, ~0u, "uses it as a matrix descriptor");
     for (u32 l = 1; l < 32; l++)
         if (v[l] != v[0]) {
-            core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, l, v[l], "has another matrix descriptor than lane 0 of its warp");
+            core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, l, v[l],
+                       "has another matrix descriptor than lane 0 of its warp");
             return false;
         }
     p->layout[which] = warpgroup_layout_of(v[0]);
@@ -240,12 +247,14 @@ static void make_product(struct product *p, bool adds) {
     if (!p->x->sanitize) return;
     if (p->origin || p->x->warp->ntainted) taint_results(p, adds);
     race_product_begin(p->x, p->o, &p->read, w->d, w->count);
+    p->x->tainted_at = p->o, p->x->running = 0; /* from here on the warp has undefined values */
 }
 
 void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
     const struct warpgroup_desc *w = &x->worker->launch->module->warpgroups[o->target];
     struct product p = {.x = x, .o = o, .w = w, .bits = decode_matrix_types[w->type[MATRIX_A]].bits};
-    if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) || (!w->in_registers && !same_for_all(&p, MATRIX_A))) return;
+    if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) || (!w->in_registers && !same_for_all(&p, MATRIX_A)))
+        return;
     taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
     bool adds = w->scale == REF_NONE ? !w->fresh : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
     core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * w->k / 32);

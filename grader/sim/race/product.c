@@ -59,7 +59,8 @@ void race_product_begin(struct exec *x, const struct op *o, const struct race_pr
     memset(ones, 0xff, sizeof ones);
     GROW(all->flight, all->n + 1, all->capacity, 16);
     struct flight *f = &all->flight[all->n++];
-    *f = (struct flight){.o = o, .warp = x->warp->index, .group = all->committed[x->warp->index], .origin = taint_unwaited(x, o)};
+    *f = (struct flight){
+        .o = o, .warp = x->warp->index, .group = all->committed[x->warp->index], .origin = taint_unwaited(x, o)};
     f->read = xmalloc(sizeof *p);
     memcpy(f->read, p, sizeof *p);
     f->digest = digest(x->block, p);
