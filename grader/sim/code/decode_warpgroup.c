@@ -122,7 +122,7 @@ bool decode_warpgroup(struct decoder *d) {
     if (!commit && (!wait || in->noperands != 1 || in->operands[0].kind != PTX_OP_IMM))
         return decode_refuse(d, "not implemented: instruction");
     struct op *o = decode_emit_named(d, "wgmma.group");
-    o->imm = commit ? GROUP_COMMIT : GROUP_WAIT;
+    o->imm = commit ? GROUP_PRODUCT_COMMIT : GROUP_PRODUCT_WAIT;
     o->target = commit ? 0 : (u32)in->operands[0].value;
     return true;
 }

@@ -264,6 +264,6 @@ void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
 void ISAFN(op_wgmmagroup)(struct exec *x, const struct op *o, u32 mask) {
     (void)mask;
     if (!x->sanitize) return;
-    if (o->imm == GROUP_COMMIT) race_product_commit(x);
+    if (o->imm == GROUP_PRODUCT_COMMIT) race_product_commit(x);
     else race_product_wait(x, o, o->target);
 }
