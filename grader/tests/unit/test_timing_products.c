@@ -8,7 +8,8 @@ static double cycles_each(unsigned n, bool in_registers, unsigned chain, unsigne
     for (unsigned i = 0; i < chain; i++) {
         spec_add(&s, "wgmma.mma_async.sync.aligned.m64n%uk16.f32.f16.f16 {", n);
         for (unsigned r = 0; r < n / 2; r++) spec_add(&s, "%s%%f%u", r ? ", " : "", 30 + r);
-        spec_add(&s, "}, %s, %%d20, 1, 1, 1, 0%s;\n", in_registers ? "{%r20, %r20, %r20, %r20}" : "%d20", in_registers ? "" : ", 0");
+        spec_add(&s, "}, %s, %%d20, 1, 1, 1, 0%s;\n", in_registers ? "{%r20, %r20, %r20, %r20}" : "%d20",
+                 in_registers ? "" : ", 0");
     }
     spec_add(&s, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
     double cycles = spec_cycles(&s) / 32 / chain / groups;
@@ -20,9 +21,9 @@ START_TEST(test_products_of_warpgroups) {
     static const struct {
         unsigned n, in_registers, chain, groups;
         double cycles;
-    } measured[] = {{8, 0, 4, 2, 18.0},   {8, 1, 4, 4, 12.9},   {32, 0, 4, 2, 24.0},   {64, 0, 4, 1, 48.8},
-                    {64, 0, 4, 2, 32.0},  {64, 1, 4, 2, 32.0},  {64, 0, 1, 1, 99.3},   {64, 0, 1, 4, 33.4},
-                    {128, 0, 1, 1, 131.3}};
+    } measured[] = {{8, 0, 4, 2, 18.0},  {8, 1, 4, 4, 12.9},  {32, 0, 4, 2, 24.0},
+                    {64, 0, 4, 1, 48.8}, {64, 0, 4, 2, 32.0}, {64, 1, 4, 2, 32.0},
+                    {64, 0, 1, 1, 99.3}, {64, 0, 1, 4, 33.4}, {128, 0, 1, 1, 131.3}};
     for (unsigned i = 0; i < sizeof measured / sizeof *measured; i++)
         ck_about(cycles_each(measured[i].n, measured[i].in_registers, measured[i].chain, measured[i].groups),
                  measured[i].cycles, 0.1);
