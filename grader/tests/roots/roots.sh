@@ -13,11 +13,12 @@ root=$work/root
 bad=0
 
 fresh() { # SUITE: an unpacked root with the tree in it
-    [ -f "$work/$1.tar" ] || {
-        debootstrap --variant=minbase "$1" "$root" >"$work/debootstrap.log"
-        tar cf "$work/$1.tar" -C "$root" .
-    }
     rm -rf --one-file-system "$root"
+    [ -f "$work/$1.tar" ] || {
+        debootstrap --variant=minbase "$1" "$root" >"$work/debootstrap.log" || { tail -n 3 "$work/debootstrap.log" >&2 && exit 1; }
+        tar cf "$work/$1.tar" -C "$root" .
+        rm -rf --one-file-system "$root"
+    }
     mkdir -p "$root/warpbook"
     tar xf "$work/$1.tar" -C "$root"
     git ls-files -co --exclude-standard | tar c -T - | tar x -C "$root/warpbook"
