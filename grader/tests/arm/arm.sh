@@ -65,6 +65,8 @@ toolkit() {
 skipped() {
     case $1 in
     jail | hostproc | device_process | killed) echo "namespaces, seccomp and Landlock would hold the emulator, which needs more calls than its guest" ;;
+    assignment | drawn | grader_verdicts | intake | jail_advice | similar | store | tune | vendor) echo "some of it, or all, runs in the jail" ;;
+    grader_inputs) echo "an emulator hands on no MADV_DONTFORK, for which it looks" ;;
     budget | threads) [ "${TIMES:-}" ] || echo "it looks at the clock, which an emulator makes slow; TIMES=1 runs it" ;;
     backend_gpu | driver_numbers | measure) echo "it loads this machine's driver" ;;
     esac
