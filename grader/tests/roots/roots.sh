@@ -53,15 +53,17 @@ asks_as() {
 # on_musl SUITE: a root of nothing but busybox and musl, both from Debian, whose shell and C library are those of Alpine
 on_musl() {
     rm -rf "$work/musl"
-    mkdir -p "$work/musl/dev" "$work/musl/warpbook/grader"
+    mkdir -p "$work/musl/dev" "$work/musl/bin" "$work/musl/lib" "$work/musl/warpbook/grader"
     within root network 'cd /tmp && apt-get update -qq && apt-get download -qq busybox-static musl' >"$work/$1-musl.log" 2>&1 || true
     for package in "$root"/tmp/busybox-static_*.deb "$root"/tmp/musl_*.deb; do dpkg-deb -x "$package" "$work/musl"; done
+    find "$work/musl/usr" -name busybox -exec mv {} "$work/musl/bin/" \; # Debian 13 has both below usr
+    find "$work/musl/usr" -name 'ld-musl-*.so.1' -exec cp -L {} "$work/musl/lib/" \;
     cp grader/setup.sh grader/packages.txt "$work/musl/warpbook/grader"
     mknod -m 666 "$work/musl/dev/null" c 1 3
     chroot "$work/musl" /bin/busybox --install -s /bin
     chroot "$work/musl" /bin/sh -c 'cd /warpbook && sh grader/setup.sh build' >"$work/$1-musl.log" 2>&1 || true
     expect "$1-musl" "C library is musl.*container of Debian"
-    mv "$work/musl/lib/ld-musl-x86_64.so.1" "$work/musl/lib/away" # and on a system whose shell alone is Alpine's
+    rm "$work"/musl/lib/ld-musl-* # and on a system whose shell alone is Alpine's
     chroot "$work/musl" /bin/sh -c 'cd /warpbook && sh grader/setup.sh build' >"$work/$1-busybox.log" 2>&1 || true
     expect "$1-busybox" 'missing here: .*jansson'
 }
