@@ -138,8 +138,8 @@ static bool any_special(const struct sums *s) {
     return found[0];
 }
 
-void ISAFN(fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
-                           const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c) {
+void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
+                                const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c) {
     struct sums s;
     for (u32 row = 0; row < rows; row++)
         for (u32 column = 0; column < columns; column += FUSED_COLUMNS, c += FUSED_COLUMNS)

@@ -50,5 +50,5 @@ INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
 
 /* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by group. a's and b's types have `fraction`
  * bits together; columns is a multiple of 8. */
-void ISAFN(fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
-                           const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c);
+void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
+                                const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c);

@@ -162,7 +162,7 @@ static void multiply_floats(struct product *p, const struct fused_factor *a, con
     static _Thread_local struct fused_factor b;
     const struct warpgroup_desc *w = p->w;
     split_all(w->type[MATRIX_B], values, columns * w->k, false, &b);
-    ISAFN(fused_multiply)
+    ISAFN(lane_fused_multiply)
     (&w->sum, WARPGROUP_ROWS, columns, w->k, fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a,
      &b, w->type[MATRIX_D], c);
 }
