@@ -30,7 +30,7 @@ enum {
     GROUP_PRODUCT_COMMIT, /* of wgmma.group */
     GROUP_PRODUCT_WAIT
 };
-enum { BULK_IN, BULK_OUT, BULK_SHARED }; /* global to shared, shared to global, within shared */
+enum { BULK_IN, BULK_OUT, BULK_SHARED, BULK_PREFETCH }; /* global to shared, shared to global, within shared, to L2 */
 /* Its statistics: global memory, shared memory, that of another block of the cluster. */
 enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD, BULK_STAT_CLUSTER };
 

@@ -227,7 +227,9 @@ static bool copy_in_bulk(struct decoder *d) {
     if (!decode_opcode_part(in->opcode, 3, to, sizeof to)) return decode_refuse(d, "not implemented: instruction");
     if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0) return copy_group(d, to, true);
     if (strcmp(to, "tensor") == 0) return decode_tensor(d);
-    if (strcmp(to, "prefetch") == 0) return decode_emit_named(d, "nop"), true;
+    bool prefetch = strcmp(to, "prefetch") == 0;
+    if (prefetch && decode_opcode_has(in->opcode, "tensor")) return decode_tensor(d);
+    if (prefetch) return decode_emit_named(d, "nop"), true;
     bool barrier = decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes");
     if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") ||
         decode_opcode_has(in->opcode, "cp_mask") || in->noperands < 3u + barrier)

@@ -4,7 +4,8 @@
  *     [d], [map, {c…}], [mbarrier]{, ranks}{, policy}
  * cp.async.bulk.tensor.Nd.global.shared::cta{.tile}.bulk_group [map, {c…}], [s]{, policy}
  * cp.reduce.async.bulk.tensor.Nd.global.shared::cta.OP{.tile}.bulk_group [map, {c…}], [s]{, policy}
- * cp.async.bulk.prefetch.tensor is a hint and changes nothing. */
+ * cp.async.bulk.prefetch.tensor.Nd.L2.global{.tile} [map, {c…}]{, policy}
+ * The last changes nothing, but its coordinates must be such as a load may have. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/decode.h"
@@ -14,8 +15,8 @@
 /* Of the opcode from the part `nd` on, of which each part is known: other modes than tiles, groups of blocks … are not. */
 static bool knows_parts(const struct ptx_insn *in, unsigned nd, bool reduces) {
     static const char *const known[] = {
-        "shared::cluster", "shared::cta",        "global",        "tile", "mbarrier::complete_tx::bytes",
-        "bulk_group",      "multicast::cluster", "L2::cache_hint"};
+        "shared::cluster", "shared::cta",        "global",         "tile", "mbarrier::complete_tx::bytes",
+        "bulk_group",      "multicast::cluster", "L2::cache_hint", "L2"};
     char part[64];
     for (unsigned i = nd + 1; decode_opcode_part(in->opcode, i, part, sizeof part); i++) {
         bool is = reduces && i == nd + 3;
@@ -88,11 +89,19 @@ static bool store(struct decoder *d, struct tensor_desc *t) {
     return emit(d, t, first, src, BULK_OUT);
 }
 
+static bool prefetch_tile(struct decoder *d, struct tensor_desc *t) {
+    ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
+    u32 first = d->m->nops;
+    if (d->in->noperands < 1) return decode_refuse(d, "operand missing in");
+    return decode_place(d, &d->in->operands[0], t, &src[1]) && emit(d, t, first, src, BULK_PREFETCH);
+}
+
 bool decode_tensor(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char part[64], to[64], from[64];
     struct tensor_desc t = {.ranks = REF_NONE, .reduces = !strncmp(in->opcode, "cp.reduce.", 10)};
-    unsigned nd = t.reduces ? 5 : 4;
+    bool prefetch = !strncmp(in->opcode, "cp.async.bulk.prefetch.", 23);
+    unsigned nd = t.reduces || prefetch ? 5 : 4;
     if (!decode_opcode_part(in->opcode, nd, part, sizeof part) || part[0] < '1' || part[0] > '5' ||
         strcmp(part + 1, "d") || !decode_opcode_part(in->opcode, nd + 1, to, sizeof to) ||
         !decode_opcode_part(in->opcode, nd + 2, from, sizeof from) || !knows_parts(in, nd, t.reduces))
@@ -100,6 +109,7 @@ bool decode_tensor(struct decoder *d) {
     t.rank = (u8)(part[0] - '0');
     if (t.reduces && (!decode_opcode_part(in->opcode, nd + 3, part, sizeof part) || !reduction(part, &t.atom)))
         return decode_refuse(d, "not implemented: instruction");
+    if (prefetch) return prefetch_tile(d, &t);
     if (!t.reduces && !strncmp(to, "shared", 6) && !strcmp(from, "global")) return load(d, &t);
     if (!strcmp(to, "global") && !strncmp(from, "shared", 6)) return store(d, &t);
     return decode_refuse(d, "not implemented: instruction");

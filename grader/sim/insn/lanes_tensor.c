@@ -396,7 +396,8 @@ static void move_out(struct tile_copy *c) {
 
 static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
     struct tile_copy c = {.x = x, .o = o, .d = &x->worker->launch->module->tensors[o->target], .lane = lane};
-    if (!read_map(&c) || !check_coordinates(&c) || !check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
+    if (!read_map(&c) || !check_coordinates(&c) || o->imm == BULK_PREFETCH) return;
+    if (!check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
     count_tile(&c);
     for (u32 i = 0; i < c.nends; i++) count_end(&c, &c.end[i]);
     if (o->imm == BULK_OUT) {

@@ -321,10 +321,12 @@ static const struct {
     {"add", TENSOR_UINT32, 48, 60, false},    {"add", TENSOR_UINT32, 3, 0, true},
     {"add", TENSOR_UINT32, -4, 3, true},      {"add", TENSOR_UINT32, 0, -3, true},
     {"add", TENSOR_UINT64, 0, 0, false},      {"add", TENSOR_INT64, 0, 0, true},
-    {"add", TENSOR_FLOAT32_FTZ, 0, 0, true},
+    {"add", TENSOR_FLOAT32_FTZ, 0, 0, true},  {"prefetch", TENSOR_FLOAT32, 4, 3, false},
+    {"prefetch", TENSOR_FLOAT32, 3, 0, true},
 };
 
 static const char *instruction(const char *copy) {
+    if (!strcmp(copy, "prefetch")) return "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%q1, {%r0, %r1}];\n";
     if (!strcmp(copy, "load"))
         return "mbarrier.init.shared.b64 [s+1024], 1;\n"
                "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, {%r0, "
