@@ -40,7 +40,7 @@ struct pending_launch {
 struct own_buffer {
     char *name;
     uint64_t bytes, address;
-    bool shared;
+    bool shared, host;
 };
 
 struct server {
@@ -111,6 +111,28 @@ bool server_tail_name(struct tail t, char *out, size_t size);
 struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
+
+/* ---- recordings (record.c, schedule.c) ---- */
+
+struct command {
+    enum wb_op op;
+    size_t request, tail, tail_size; /* offsets into the recording's bytes */
+    uint64_t result;
+};
+
+struct recording {
+    struct command *commands;
+    size_t ncommands, capacity;
+    struct buf bytes;
+    unsigned launches;
+};
+
+/* schedule.c: bytes over the bus, one after another: of those that wait for each other, and of those that go the same way. */
+double recording_bus_path(const struct server *s, const struct recording *r);
+
+/* Over the bus, from the exercise's memory of the host or to it; or within the device. */
+enum server_way { SERVER_WAY_WITHIN, SERVER_WAY_IN, SERVER_WAY_OUT };
+enum server_way server_way_of(const struct server *s, const struct wb_req_copy *q);
 
 /* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
 int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);

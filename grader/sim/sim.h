@@ -125,6 +125,8 @@ uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
  * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
+/* The same, standing for pinned memory of the host: copies reach it, a kernel that does is told that it must not. */
+uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name);
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset);
 void sim_unshare(struct sim *s);
 /* Memory for host and device: the pages of a memory file, SIM_SHARED_BYTES from `offset` on, which the host may map at the same
