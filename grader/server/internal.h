@@ -118,6 +118,7 @@ struct command {
     enum wb_op op;
     size_t request, tail, tail_size; /* offsets into the recording's bytes */
     uint64_t result;
+    bool waited; /* an order: another stream or the host waits for what follows */
 };
 
 struct recording {
@@ -140,7 +141,10 @@ int server_do_free(struct server *s, const struct wb_req_free *q);
 int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
 int server_do_fill(struct server *s, const struct wb_req_fill *q);
 int server_do_copy(struct server *s, const struct wb_req_copy *q);
-void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail);
+/* waited: as in struct sim_order. */
+void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail, bool waited);
+/* schedule.c: marks the orders of a recording that others wait for. */
+void recording_mark_waited(struct recording *r);
 void server_forget_live(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again);

@@ -123,8 +123,8 @@ static void clear_order(struct server *s) {
     s->in_streams = false;
 }
 
-void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail) {
-    struct sim_order o = {.stream = q->stream, .number = q->number};
+void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail, bool waited) {
+    struct sim_order o = {.stream = q->stream, .number = q->number, .waited = waited};
     _Static_assert((int)WB_STREAMS == (int)SIM_STREAMS, "one list");
     if (!s->backend->ops->order) return;
     if (!q->number || tail.size != sizeof o.after + sizeof o.done) return clear_order(s);
@@ -136,7 +136,7 @@ void server_do_order(struct server *s, const struct wb_req_order *q, struct tail
 
 static void tell_access(struct server *s, const char *what, struct sim_rows r) {
     struct sim_report report;
-    if (!s->in_streams || !r.width || !r.rows) return;
+    if (!s->in_streams || !s->backend->ops->accessed || !r.width || !r.rows) return;
     if (s->backend->ops->accessed(s->backend, what, &r, &report) && s->options.reported)
         s->options.reported(s->options.user, &report);
 }
@@ -190,7 +190,7 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q) {
 int server_on_order(struct server *s, const struct wb_req_order *q, struct tail tail, struct wb_rep_order *p,
                     struct buf *out) {
     (void)p, (void)out;
-    server_do_order(s, q, tail);
+    server_do_order(s, q, tail, false);
     recording_append(s, WB_OP_order, q, sizeof *q, tail, 0);
     return 0;
 }

@@ -221,7 +221,7 @@ bool server_record(struct server *s, const char *entry, const struct wb_arg *arg
     if (send_call(s, entry, args, nargs)) serve_for(s, deadline, watch, out);
     struct recording *r = s->recording;
     s->recording = NULL;
-    if (out->end == SERVER_CALL && out->state == WB_RETURNED) *recording = r;
+    if (out->end == SERVER_CALL && out->state == WB_RETURNED) *recording = r, recording_mark_waited(r);
     else recording_free(r);
     return *recording;
 }
@@ -238,7 +238,7 @@ static int replay_one(struct server *s, const struct recording *r, const struct 
     case WB_OP_fill: return server_do_fill(s, q);
     case WB_OP_copy: return server_do_copy(s, q);
     case WB_OP_launch: return server_do_launch(s, q, tail, true);
-    case WB_OP_order: return server_do_order(s, q, tail), 0;
+    case WB_OP_order: return server_do_order(s, q, tail, c->waited), 0;
     }
     die("device server: message %d in a recording", c->op);
 }

@@ -1,4 +1,5 @@
 /* schedule.c — a recording as commands of streams, and how long they take together (grader/sim/timing/timeline.h). */
+#include "common/grow.h"
 #include "grader/server/internal.h"
 #include "grader/sim/timing/timeline.h"
 
@@ -125,4 +126,62 @@ double recording_bus_path(const struct server *s, const struct recording *r) {
     static const struct timeline_rates rates = {.in = 1, .out = 1, .both = 2};
     struct timeline_total t = {0};
     return run(s, r, NULL, 0, 0, &rates, &t) ? t.seconds : 0;
+}
+
+/* ---- who waits for whom ---- */
+
+/* The orders of a stream, as indices of commands, ascending in their numbers. */
+struct orders {
+    uint32_t *index;
+    size_t n, capacity;
+};
+struct waits {
+    struct recording *r;
+    struct orders of[TIMELINE_STREAMS];
+    uint32_t seen[TIMELINE_STREAMS + 1]
+                 [TIMELINE_STREAMS]; /* what each stream comes after already; the last: the host */
+};
+
+static const struct wb_req_order *order_at(const struct recording *r, size_t i) {
+    return (const void *)(r->bytes.data + r->commands[i].request);
+}
+
+/* The first of a number, if there is one: what came again since then belongs to it. */
+static void mark(struct waits *w, uint32_t stream, uint32_t number) {
+    const struct orders *o = &w->of[stream];
+    size_t low = 0, high = o->n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (order_at(w->r, o->index[mid])->number < number) low = mid + 1;
+        else high = mid;
+    }
+    for (; low < o->n && order_at(w->r, o->index[low])->number == number; low++)
+        w->r->commands[o->index[low]].waited = true;
+}
+
+static void mark_new(struct waits *w, uint32_t seen[TIMELINE_STREAMS], uint32_t own, const uint32_t *clock) {
+    for (uint32_t k = 0; k < TIMELINE_STREAMS; k++) {
+        if (clock[k] <= seen[k]) continue;
+        seen[k] = clock[k];
+        if (k != own) mark(w, k, clock[k]);
+    }
+}
+
+void recording_mark_waited(struct recording *r) {
+    struct waits *w = xcalloc(1, sizeof *w);
+    w->r = r;
+    for (size_t i = 0; i < r->ncommands; i++) {
+        const struct wb_req_order *q = order_at(r, i);
+        const uint32_t *clocks = (const void *)(r->bytes.data + r->commands[i].tail);
+        if (r->commands[i].op != WB_OP_order || q->stream >= TIMELINE_STREAMS ||
+            r->commands[i].tail_size != 2 * TIMELINE_STREAMS * sizeof *clocks)
+            continue;
+        mark_new(w, w->seen[q->stream], q->stream, clocks);
+        mark_new(w, w->seen[TIMELINE_STREAMS], TIMELINE_STREAMS, clocks + TIMELINE_STREAMS);
+        struct orders *o = &w->of[q->stream];
+        GROW(o->index, o->n + 1, o->capacity, 16);
+        o->index[o->n++] = (uint32_t)i;
+    }
+    for (unsigned s = 0; s < TIMELINE_STREAMS; s++) free(w->of[s].index);
+    free(w);
 }

@@ -354,6 +354,7 @@ struct sim_order {
     uint32_t stream, number;     /* the number-th of that stream */
     uint32_t after[SIM_STREAMS]; /* which of each stream's commands they come after */
     uint32_t done[SIM_STREAMS];  /* …and all commands that will ever follow */
+    bool waited;                 /* a command of another stream, or the host, waits for this one (server/record.c) */
 };
 /* Launches and sim_accessed are then held against commands that nothing orders them with. NULL: nothing is looked for. */
 void sim_set_order(struct sim *s, const struct sim_order *o);

@@ -38,7 +38,7 @@ struct line {
     struct timeline_command *c;
     uint32_t n, issued, finished; /* numbers of commands */
     const struct timeline_rates *r;
-    uint32_t *next; /* of the same stream, by command */
+    uint32_t *next;   /* of the same stream, by command */
     double now, host; /* host: when it makes its next call */
     bool host_waits;
     struct stream stream[TIMELINE_STREAMS];
@@ -54,7 +54,8 @@ struct line {
 static void number_streams(struct line *l) {
     uint32_t last[TIMELINE_STREAMS];
     for (unsigned s = 0; s < TIMELINE_STREAMS; s++)
-        last[s] = NOBODY, l->stream[s] = (struct stream){.head = NOBODY, .number = NOBODY, .last = TIMELINE_NONE, .ready = -1};
+        last[s] = NOBODY,
+        l->stream[s] = (struct stream){.head = NOBODY, .number = NOBODY, .last = TIMELINE_NONE, .ready = -1};
     for (uint32_t i = 0; i < l->n; i++) {
         uint32_t s = l->c[i].stream;
         l->next[i] = NOBODY;

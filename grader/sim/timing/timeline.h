@@ -17,17 +17,20 @@ enum timeline_engine { TIMELINE_IN, TIMELINE_OUT, TIMELINE_KERNEL, TIMELINE_NONE
 
 struct timeline_command {
     enum timeline_engine engine;
-    uint32_t stream, number;     /* the number-th of that stream; of one stream ascending, the same for what belongs together */
-    const uint32_t *after, *done; /* TIMELINE_STREAMS numbers each: up to which of each stream's it comes after, and which the host
+    uint32_t stream,
+        number; /* the number-th of that stream; of one stream ascending, the same for what belongs together */
+    const uint32_t *after,
+        *done;    /* TIMELINE_STREAMS numbers each: up to which of each stream's it comes after, and which the host
                                    * has waited for; NULL: it comes after those of its own stream alone */
-    double bytes;                /* of a copy */
-    double seconds, share;       /* of a kernel; share: of the device, 0 ... 1 */
-    double begin, end;           /* found */
+    double bytes; /* of a copy */
+    double seconds, share; /* of a kernel; share: of the device, 0 ... 1 */
+    double begin, end;     /* found */
 };
 
 struct timeline_rates {
-    double in, out, both;      /* bytes a second: of a direction alone, of both together */
-    double copy, turn;         /* seconds: what a copy needs beside its bytes; from an engine to a command that waits for it on another */
+    double in, out, both; /* bytes a second: of a direction alone, of both together */
+    double copy,
+        turn; /* seconds: what a copy needs beside its bytes; from an engine to a command that waits for it on another */
     double call, wait; /* the host's, for a call; and from the end of what it waits for to its next call */
     double behind;     /* of a kernel's time, what is over before the kernel before it in its stream ends */
 };

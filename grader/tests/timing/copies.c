@@ -51,7 +51,8 @@ static struct timeline_command *add(enum timeline_engine e, unsigned stream) {
 static double run(void) {
     const struct gpu_device *d = device_find("h100");
     struct timeline_rates r = time_line_rates(d);
-    double around = (measured("in host 4") - measured("in events 4") + measured("out host 4") - measured("out events 4")) / 2;
+    double around =
+        (measured("in host 4") - measured("in events 4") + measured("out host 4") - measured("out events 4")) / 2;
     double us = time_line_run(list.c, list.n, &r).seconds * 1e6 + around;
     memset(&list, 0, sizeof list);
     return us;
@@ -59,7 +60,9 @@ static double run(void) {
 
 /* A kernel's seconds by itself, from what one took on the host's clock with the wait. */
 static double alone(double us) {
-    return (us - (measured("in host 4") - measured("in events 4") + measured("out host 4") - measured("out events 4")) / 2) * 1e-6;
+    return (us -
+            (measured("in host 4") - measured("in events 4") + measured("out host 4") - measured("out events 4")) / 2) *
+           1e-6;
 }
 
 /* ---- rows ---- */
@@ -153,13 +156,27 @@ static void tell_row(const char *name) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const chosen[] = {
-        "in host 67108864", "out host 67108864", "two in", "both ways", "20 copies of 65536, streams 1", "20 copies of 1048576, streams 4",
-        "work 0, parts 1, streams 1, in+k+out", "work 0, parts 64, streams 1, in+out", "work 0, parts 64, streams 1, in+k+out",
-        "work 0, parts 2, streams 2, in+k+out", "work 0, parts 8, streams 2, in+k+out", "work 0, parts 8, streams 4, in+k+out",
-        "work 0, parts 16, streams 4, in+k+out", "work 0, parts 64, streams 2, in+k+out", "work 0, parts 64, streams 8, in+k+out",
-        "work 60000, parts 1, streams 1, in+k+out", "work 60000, parts 8, streams 4, in+k+out", "work 60000, parts 64, streams 8, in+k+out",
-        "full spin, 2 in 2", "spin 100000, 8 in 8", "spin 1000, 8 in 8"};
+    static const char *const chosen[] = {"in host 67108864",
+                                         "out host 67108864",
+                                         "two in",
+                                         "both ways",
+                                         "20 copies of 65536, streams 1",
+                                         "20 copies of 1048576, streams 4",
+                                         "work 0, parts 1, streams 1, in+k+out",
+                                         "work 0, parts 64, streams 1, in+out",
+                                         "work 0, parts 64, streams 1, in+k+out",
+                                         "work 0, parts 2, streams 2, in+k+out",
+                                         "work 0, parts 8, streams 2, in+k+out",
+                                         "work 0, parts 8, streams 4, in+k+out",
+                                         "work 0, parts 16, streams 4, in+k+out",
+                                         "work 0, parts 64, streams 2, in+k+out",
+                                         "work 0, parts 64, streams 8, in+k+out",
+                                         "work 60000, parts 1, streams 1, in+k+out",
+                                         "work 60000, parts 8, streams 4, in+k+out",
+                                         "work 60000, parts 64, streams 8, in+k+out",
+                                         "full spin, 2 in 2",
+                                         "spin 100000, 8 in 8",
+                                         "spin 1000, 8 in 8"};
     read_rows();
     if (argc > 1 && !strcmp(argv[1], "--rows")) {
         for (unsigned i = 0; i < nrows; i++)

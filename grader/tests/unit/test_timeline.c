@@ -108,9 +108,11 @@ START_TEST(test_a_host_that_waits) {
 END_TEST
 
 START_TEST(test_starts_and_turns_cost) {
-    const struct timeline_rates r = {.in = 1, .out = 1, .both = 1.5, .copy = 0.25, .turn = 0.5, .behind = 0.125, .call = 0.01};
+    const struct timeline_rates r = {
+        .in = 1, .out = 1, .both = 1.5, .copy = 0.25, .turn = 0.5, .behind = 0.125, .call = 0.01};
     begin();
-    add(TIMELINE_IN, 0, 1), add(TIMELINE_IN, 0, 1), add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_OUT, 0, 1);
+    add(TIMELINE_IN, 0, 1), add(TIMELINE_IN, 0, 1), add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_KERNEL, 0, 1),
+        add(TIMELINE_OUT, 0, 1);
     ck_seconds(run(&r), 1.25 + 1.25 + 0.5 + 1 + 0.875 + 0.5 + 1.25);
     begin();
     add(TIMELINE_KERNEL, 0, 1);
