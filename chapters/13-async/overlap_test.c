@@ -71,8 +71,10 @@ END_TEST
 
 /* Each word crosses once each way; work is done once: 64 rounds of 6 instructions for 32 words, and little else. */
 START_TEST(nothing_is_done_twice) {
-    ex_at_most_per("bus_bytes", crossing(), "byte that crosses the bus", 1.01, "each word comes in once and goes out once");
-    ex_at_most_per("inst_executed", words(&ex_current()->technique_case) / 32.0, "32 words", 640, "each word is mixed once");
+    ex_at_most_per("bus_bytes", crossing(), "byte that crosses the bus", 1.01,
+                   "each word comes in once and goes out once");
+    ex_at_most_per("inst_executed", words(&ex_current()->technique_case) / 32.0, "32 words", 640,
+                   "each word is mixed once");
     ex_at_most_per("sectors_read", bytes(&ex_current()->technique_case) / 64, "sector of the problem", 1.1,
                    "a kernel reads each word once");
 }
