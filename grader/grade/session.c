@@ -231,7 +231,7 @@ static void put_call(const char *name, struct buf *out) {
         const char *message, *words;
     } known[] = {{"read", "The copy to the host"},
                  {"write", "The copy to the device"},
-                 {"copy", "The copy on the device"},
+                 {"copy", "The copy"},
                  {"fill", "The call to `cudaMemset`"},
                  {"launch", "The kernel launch"},
                  {"alloc", "The call to `cudaMalloc`"},

@@ -32,7 +32,7 @@ static void *put_mark(struct backend_gpu *g, uint32_t stream, uint32_t number, i
     }
     struct gpu_mark *m = &s->marks[s->n++];
     m->stream = stream, m->number = number;
-    *error = g->d.cuEventRecord(m->event, s->begun[stream]);
+    *error = g->d.cuEventRecord(m->event, s->begun[stream] ? s->begun[stream] : g->stream);
     return *error ? NULL : m->event;
 }
 

@@ -341,8 +341,14 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail ta
 int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
                    struct buf *out) {
     (void)tail, (void)p, (void)out;
-    int error = check_range(s, "copy on the device, to", q->to, q->to_pitch, q->width, q->rows);
-    if (!error) error = check_range(s, "copy on the device, from", q->from, q->from_pitch, q->width, q->rows);
+    static const char *const ends[][2] = {
+        [SERVER_WAY_WITHIN] = {"copy on the device, to", "copy on the device, from"},
+        [SERVER_WAY_IN] = {"copy from the host, to", "copy from the host, from"},
+        [SERVER_WAY_OUT] = {"copy to the host, to", "copy to the host, from"},
+    };
+    const char *const *what = ends[server_way_of(s, q)];
+    int error = check_range(s, what[0], q->to, q->to_pitch, q->width, q->rows);
+    if (!error) error = check_range(s, what[1], q->from, q->from_pitch, q->width, q->rows);
     if (!error && host_at(s, q->from) && host_at(s, q->to))
         error = server_refuse(s, WB_cudaErrorNotPermitted,
                               "both `%s` and `%s` lie in the host's memory: the way goes through the device",

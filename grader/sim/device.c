@@ -72,6 +72,7 @@ static const char *source_text(char letter) {
     case 'B': return "measured: benchmarks listed in docs/time-model.md, Atomics";
     case 'H': return "measured: grader/tests/timing/micro-*.tsv";
     case 'P': return "measured: grader/tests/timing/copies-h100.tsv";
+    case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
     case 'D': return "PCI Express of the vendor's data sheet, times what the H100 reaches of its own";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: that of another device of the architecture";
