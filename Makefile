@@ -293,7 +293,7 @@ $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c 
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py && python3 grader/tests/gpu/bound.py --check
 # The tree for aarch64, by a cross compiler and an emulator (docs/arm.md): unit suites, then programs on both builds, compared. After
-# changes to lanes, jail, runtime, or flags of the compiler; hours, since most is emulated. Needs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
+# changes to lanes, jail, runtime, or flags of the compiler; an hour, since most is emulated. Needs gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
 # qemu-user-static, and once, as root:  sh grader/tests/arm/arm.sh root build/arm64-root
 ARM_ROOT ?= build/arm64-root
 check-arm: all
@@ -305,7 +305,7 @@ test: all $(B)/makesite $(B)/tests/unit $(B)/tests/hostile-device $(B)/tests/lib
 	$(Q)$(PATIENT) $(if $(SUITE),CK_RUN_SUITE=$(SUITE) )$(B)/tests/unit
 # The layout of the C in the tree, by the version of clang-format that grader/packages.txt names.
 formatter := $(shell sed -n 's/^check .*run:\(clang-format[^ ]*\).*/\1/p' grader/packages.txt)
-formatted := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+formatted := $(shell git ls-files '*.c' '*.h' 2>/dev/null || find chapters common grader -name '*.[ch]')
 format: $(B)/check.done
 	$(Q)$(formatter) -i $(formatted)
 check-format: $(B)/check.done

@@ -20,8 +20,8 @@ fail() { say "$*" >&2; exit 1; }
 
 # ---- the table ----
 
-# rows KIND: "NAME HOW APT DNF PACMAN ZYPPER APK", a line each
-rows() { sed -n "s/^$1  *\([^ ].*\)/\1/p" "$table"; }
+# rows KIND, or several in one word: "NAME HOW APT DNF PACMAN ZYPPER APK", a line each
+rows() { for one_kind in $1; do sed -n "s/^$one_kind  *\([^ ].*\)/\1/p" "$table"; done; }
 
 # names FAMILY KIND [NEED…]: the packages of these needs, or of all of that kind.
 names() {
@@ -43,6 +43,7 @@ fi
 
 build=$1
 kind=${2:-build}
+asked=$kind
 mkdir -p "$build/deps"
 probe=$build/deps/probe-$kind log=$build/deps/log-$kind
 : >"$log"
@@ -151,11 +152,12 @@ family() {
     echo "$named"
 }
 
+sudo=$([ "$(id -u)" = 0 ] || echo "sudo ")
+
 # command_for FAMILY KIND NEED…: what a person types to have it; empty where nothing of it is packaged.
 command_for() {
     packages=$(names "$@" | tr '\n' ' ' | sed 's/ $//')
     [ "$packages" ] || return 0
-    sudo=$([ "$(id -u)" = 0 ] || echo "sudo ")
     case $1 in
         apt) echo "${sudo}apt-get install --no-install-recommends $packages" ;;
         dnf) echo "${sudo}dnf install $packages" ;;
@@ -165,10 +167,20 @@ command_for() {
     esac
 }
 
+# renewal FAMILY: what a person types first where packages are not found; empty where the family's tool sees to that.
+renewal() {
+    case $1 in
+        apt) echo "${sudo}apt-get update" ;;
+        pacman) echo "${sudo}pacman -Syu" ;;
+        apk) echo "${sudo}apk update" ;;
+    esac
+}
+
 # in_words NEED HOW: what was looked for.
 in_words() {
     case $2 in
         gcc:*) echo "$1 ${2#*:} or newer (CC=… CXX=… name another)" ;;
+        python:*) echo "$1 3 (venv), which fetches NVIDIA's compiler" ;;
         c:* | cxx:*) look=${2#*:} && echo "$1 (${look%%,*})" ;;
         *) echo "$1" ;;
     esac
@@ -185,25 +197,29 @@ tell() {
         [ -z "$here" ] || [ "$(names "$here" "$kind" "$need")" ] || say "we know of no package of $here for $need"
     done
     lines=$(for one in ${here:-$families}; do command_for "$one" "$kind" "$@"; done)
-    [ -z "$lines" ] || { say "this brings it; then type the same again:" && echo "$lines" | sed 's/^/setup:     /'; }
+    if [ -z "$here" ]; then say "this system's package manager is none that we know; where there is one of these, it is brought by"
+    elif [ "$lines" ]; then say "this brings it; then type the same again:"; fi
+    [ -z "$lines" ] || echo "$lines" | sed 's/^/setup:     /'
+    renewed=$(renewal "$here")
+    [ -z "$lines" ] || [ -z "$renewed" ] || say "(where packages are not found, their lists are old: first  $renewed)"
     say "where nothing can be installed: docs/other-systems.md"
 }
 
 # install NEED…, of $kind: through apt. Fails with the reason in apt.log.
 install() {
-    sudo=
-    [ "$(id -u)" = 0 ] || sudo="sudo -n"
+    unasked=
+    [ "$(id -u)" = 0 ] || unasked="sudo -n"
     set -- $(names apt "$kind" "$@")
     [ $# != 0 ] || return 1
     say "installing $*"
     exec 9>"$build/apt.lock"
     flock 9 # make runs several of us side by side
     # One by one where not all are to be had: the others are worth having.
-    { $sudo apt-get update -qq; fetch_packages "$@" || { [ "$kind" = check ] && for one in "$@"; do fetch_packages "$one"; done; }; } \
+    { $unasked apt-get update -qq; fetch_packages "$@" || { [ "$kind" = check ] && for one in "$@"; do fetch_packages "$one"; done; }; } \
         >"$build/apt.log" 2>&1 || { flock -u 9; return 1; }
     flock -u 9
 }
-fetch_packages() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; }
+fetch_packages() { $unasked env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; }
 
 may_install() {
     [ "$here" = apt ] && command -v apt-get >/dev/null || return 1
@@ -233,13 +249,21 @@ case $(ls /lib/ld-musl-* 2>/dev/null) in ?*)
         fail "this system's C library is musl. NVIDIA's compiler runs with glibc only, so Warpbook does not run here; it does in a container of Debian, Fedora or another system with glibc (docs/other-systems.md)" ;;
 esac
 
-case $kind in
+# What fetching the compiler takes is asked for with the rest where there is no nvcc: one command, not one after the other.
+kinds_to_build() {
+    for nvcc in nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc "$build"/toolkit*/cuda/bin/nvcc; do
+        if command -v "$nvcc" >/dev/null; then echo build && return; fi
+    done
+    if python3 -m pip --version >/dev/null 2>&1; then echo build; else echo "build nvcc"; fi
+}
+
+case $asked in
     build | libraries) ;;
     check) need check || say "going on without"; exit 0 ;;
-    *) need "$kind"; exit ;;
+    *) need "$asked"; exit ;;
 esac
 : >"$build/deps/headers"
-if [ "$kind" = build ]; then need build; else
+if [ "$asked" = build ]; then need "$(kinds_to_build)"; else
     lacking=$(missing build | tr '\n' ' ')
     [ -z "$lacking" ] || fail "missing: $lacking"
 fi
@@ -247,7 +271,7 @@ fi
 static=$(sed 's/-lffi/-l:libffi.a/' "$build/deps/ffi")
 if links ffi.h $(cat "$build/deps/headers") $static; then keep ffi-static $static; else cp "$build/deps/ffi" "$build/deps/ffi-static"; fi
 rm -f "$probe"
-[ "$kind" = build ] || exit 0
+[ "$asked" = build ] || exit 0
 
 # ---- the compiler ----
 

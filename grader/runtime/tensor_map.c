@@ -39,7 +39,7 @@ static bool is_valid(const struct tensor_map *m) {
 
 /* What the driver takes and this GPU does not simulate. */
 static const char *not_simulated(unsigned type, unsigned interleave, unsigned swizzle) {
-    if (type >= TYPES) return "cuTensorMapEncodeTiled of elements that are flushed, of TFLOAT32, or packed";
+    if (type >= TYPES) return "cuTensorMapEncodeTiled of packed elements";
     if (interleave) return "cuTensorMapEncodeTiled of an interleaved layout";
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return "cuTensorMapEncodeTiled of this swizzle";
     return NULL;

@@ -164,10 +164,11 @@ struct sim_module {
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */
     struct matrix_places *places;
-    struct tex_desc *texs;       /* tex.h */
-    struct tensor_desc *tensors; /* tensor.h */
+    struct tex_desc *texs;             /* tex.h */
+    struct tensor_desc *tensors;       /* tensor.h */
+    struct warpgroup_desc *warpgroups; /* warpgroup.h */
     struct fork *forks;
-    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nplaces, nforks, ntexs, ntensors;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nplaces, nforks, ntexs, ntensors, nwarpgroups;
     u32 nbarriers; /* that have numbers: bar_desc.fork */
     struct code *codes;
     u32 ncodes;

@@ -137,6 +137,7 @@ static const struct {
     {"set", decode_set},
     {"mma", decode_matrix},
     {"wmma", decode_matrix},
+    {"wgmma", decode_warpgroup},
     {"ldmatrix", decode_matrix},
     {"stmatrix", decode_matrix},
     {"movmatrix", decode_matrix},

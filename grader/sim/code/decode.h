@@ -9,6 +9,7 @@
  * decode_cluster.c barriers and shared memory of clusters
  * decode_tex.c     textures and surfaces
  * decode_matrix.c  mma, wmma, ldmatrix
+ * decode_warpgroup.c  wgmma
  * roots.c          what addresses are made from
  * merge.c          accesses that ptxas makes one of
  * contract.c       products and sums that ptxas makes one of
@@ -60,6 +61,10 @@ bool decode_stack(struct decoder *d);     /* alloca, stacksave, stackrestore */
 void decode_begin_stack(struct decoder *d);
 void decode_end_stack(struct decoder *d);
 bool decode_matrix(struct decoder *d); /* decode_matrix.c */
+bool decode_warpgroup(struct decoder *d);
+/* n registers of 4 or 8 bytes, one or a vector: of results, `_` is a slot that nothing reads. */
+bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
+                      ref *out);
 /* Operands that fit a matrix opcode, as text. */
 bool decode_matrix_operands(const char *opcode, struct buf *out);
 bool decode_mapa(struct decoder *d);    /* decode_cluster.c */

@@ -99,8 +99,8 @@ static bool shape_exists(const struct matrix_opcode *o, u8 type, bool direct) {
 
 /* ---- operands ---- */
 
-static bool take_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
-                           ref *out) {
+bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
+                      ref *out) {
     const struct ptx_operand *items = p->kind == PTX_OP_VECTOR ? p->items : p;
     unsigned have = p->kind == PTX_OP_VECTOR ? p->nitems : 1, got;
     if (have != n) return decode_refuse(d, "%u registers where %u are needed in", have, n);
@@ -140,13 +140,15 @@ static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, 
     }
 }
 
-static void fill_places(const struct matrix_desc *m, u32 which, u32 per, u16 *place) {
+static void fill_places(const struct matrix_desc *m, u32 which, u32 per, u16 *place, u16 *from) {
     u32 columns = which == MATRIX_A ? m->k : m->n, row, column;
-    for (u32 reg = 0; reg < m->of[which].count; reg++)
+    for (u32 reg = m->of[which].count; reg--;)
         for (u32 e = 0; e < per; e++)
             for (u32 lane = 0; lane < 32; lane++) {
                 place_of(m, which, lane, reg, e, &row, &column);
-                *place++ = (u16)(row * columns + column);
+                u32 at = row * columns + column;
+                place[(reg * per + e) * 32 + lane] = (u16)at;
+                from[at] = (u16)((reg * 32 + lane) * per + e);
             }
 }
 
@@ -157,15 +159,16 @@ static u64 key_of(const struct matrix_desc *m, u32 which) {
            (u64)p->row_major << 3 | (u64)m->direct << 2 | which;
 }
 
-static const u16 *places(struct decoder *d, const struct matrix_desc *m, u32 which) {
+static struct matrix_places places(struct decoder *d, const struct matrix_desc *m, u32 which) {
     u64 key = key_of(m, which);
     for (u32 i = 0; i < d->m->nplaces; i++)
-        if (d->m->places[i].key == key) return d->m->places[i].place;
+        if (d->m->places[i].key == key) return d->m->places[i];
     u32 per = matrix_elements_of_word(m->of[which].type);
-    struct matrix_places new = {key, arena_array(&d->m->arena, u16, (size_t)m->of[which].count * per * 32)};
-    fill_places(m, which, per, new.place);
+    size_t most = (size_t)m->of[which].count * per * 32;
+    struct matrix_places new = {key, arena_array(&d->m->arena, u16, most), arena_array(&d->m->arena, u16, most)};
+    fill_places(m, which, per, new.place, new.from);
     ARENA_PUSH(&d->m->arena, d->m->places, d->m->nplaces, new);
-    return new.place;
+    return new;
 }
 
 static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
@@ -200,6 +203,17 @@ static bool types_fit(const struct matrix_opcode *o, const u8 *type) {
     return (type[MATRIX_A] == MATRIX_B1) == (o->combine != MATRIX_MULTIPLY);
 }
 
+/* Of a compute capability: bytes of a factor that are added at once, and fraction bits kept. 9.0 as measured on an H100, to the last bit
+ * (docs/simgpu.md, Tensor cores); the others: Xie et al., "MMA-Sim", arXiv 2511.10909. */
+static struct matrix_sum sum_of(const struct gpu_device *device, u8 type) {
+    u32 cc = device->cc_major * 10 + device->cc_minor, bits = decode_matrix_types[type].bits;
+    u32 bytes = cc >= 90 ? 32 : cc >= 75 ? 16 : 8;
+    struct matrix_sum s = {.group = (u8)(bytes * 8 / bits), .fraction = cc >= 90 ? 25 : cc >= 75 ? 24 : 23};
+    if (bits == 8 && cc >= 90) s.by_halves = 1, s.group = 16;
+    if (bits == 8 && cc < 90) s.fraction = 13, s.dropped = 10;
+    return s;
+}
+
 static bool decode_multiply(struct decoder *d, bool direct) {
     const struct ptx_insn *in = d->in;
     struct matrix_opcode o;
@@ -211,15 +225,19 @@ static bool decode_multiply(struct decoder *d, bool direct) {
         return decode_refuse(d, "not implemented: instruction");
     struct matrix_desc m = {
         .m = (u16)o.m, .n = (u16)o.n, .k = (u16)o.k, .direct = direct, .combine = o.combine, .saturate = o.saturate};
+    m.sum = sum_of(d->m->options->device, type[MATRIX_A]);
     decode_emit_warp_barrier(d);
     for (unsigned i = 0; i < 4; i++) {
         unsigned w = order[i], n = registers_of(&o, w, type[w], direct);
         m.of[w] =
             (struct matrix_operand){.count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
-        if (n > 8 || !take_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
+        if (n > 8 || !decode_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
             return false;
     }
-    for (unsigned w = 0; w < MATRICES; w++) m.of[w].place = places(d, &m, w);
+    for (unsigned w = 0; w < MATRICES; w++) {
+        struct matrix_places p = places(d, &m, w);
+        m.of[w].place = p.place, m.of[w].from = p.from;
+    }
     u32 aux = add_matrix(d, &m);
     decode_emit_named(d, "mma")->aux = aux;
     return true;
@@ -280,7 +298,7 @@ static bool decode_rows(struct decoder *d, bool load) {
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
-    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
+    if (!decode_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
         !move_rows(d, load, decode_opcode_has(opcode, "trans"), n, reg, &in->operands[load ? 1 : 0], REF_NONE))
         return false;
     weigh_as_one(d, first);
@@ -393,7 +411,7 @@ static bool decode_transfer(struct decoder *d, bool load) {
     if (!lay_out(&o, &p)) return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
-    if (!take_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
+    if (!decode_registers(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
     if (!decode_whole_address(d, &in->operands[load ? 1 : 0], &p.base)) return false;
     p.stride = decode_slot_const(d, o.row_major[0] ? columns : rows, 4);
     if (in->noperands > 2 && !decode_source(d, &in->operands[2], PTX_U32, &p.stride)) return false;
@@ -412,8 +430,8 @@ static bool decode_transpose(struct decoder *d) {
     if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans"))
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
-    if (!take_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) ||
-        !take_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
+    if (!decode_registers(d, &in->operands[0], true, 1, 4, desc.of[MATRIX_D].reg) ||
+        !decode_registers(d, &in->operands[1], false, 1, 4, desc.of[MATRIX_A].reg))
         return false;
     u32 aux = add_matrix(d, &desc);
     decode_emit_named(d, "movmatrix")->aux = aux;

@@ -40,15 +40,27 @@ struct matrix_operand {
     u8 count, type, row_major;
     /* Of mma: where in the matrix, row by row, an element lies: [register][element of its word][lane]. */
     const u16 *place;
+    /* …and the other way round: of each element of the matrix, row by row, where it lies in those registers, one behind another: the first
+     * of them that holds it. */
+    const u16 *from;
 };
 /* Places are the same for all instructions of a shape: a module keeps those of each that it has. */
 struct matrix_places {
     u64 key;
-    u16 *place;
+    u16 *place, *from;
+};
+
+/* How tensor cores add products of floats up to 32 bits: insn/lanes_fused.h. */
+struct matrix_sum {
+    u8 group;     /* products that are added at once */
+    u8 fraction;  /* bits kept below the largest exponent */
+    u8 dropped;   /* bits of an f32 that the sum does not have */
+    u8 by_halves; /* of 8-bit floats: as halves, the lower two of each register first, and c is added behind them */
 };
 
 struct matrix_desc {
     u16 m, n, k;
+    struct matrix_sum sum;
     u8 direct; /* mma.sync, laid out by the manual */
     u8 combine, saturate;
     struct matrix_operand of[MATRICES];

@@ -121,6 +121,7 @@ struct block {
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
     struct async *async;            /* copies under way: race/async.h; NULL = none yet */
+    struct products *products;      /* of warpgroups, likewise: race/product.h */
     struct flight *flight;          /* …as they are counted: count/flight.h; NULL = none yet */
     struct race_partial *partial;   /* what orders some of the threads: race/partial.h; NULL = nothing yet */
     struct left *left;              /* by number of the barrier, since the last barrier */

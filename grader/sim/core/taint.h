@@ -82,6 +82,8 @@ struct taint_table;
 u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
 /* The same for a shuffle of a lane that takes no part in it. */
 u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from);
+/* …of the results of wgmma, until somebody waits. */
+u8 taint_unwaited(struct exec *x, const struct op *o);
 /* Told at `o`, which `does` ("uses it as an address"): once for each of the lanes. */
 void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, const char *does);
 /* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as defined from then on. */

@@ -132,6 +132,16 @@ u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from) {
     return x->worker->taint_number;
 }
 
+/* An op's own address is the name of what it read; one byte on, that of what it makes. */
+u8 taint_unwaited(struct exec *x, const struct op *o) {
+    struct taint_seen *seen = first_seen(x, (const struct op *)((const char *)o + 1));
+    if (!seen) return x->worker->taint_number;
+    core_describe(x, &seen->report, SIM_FAULT_ASYNC, o, 0, 0,
+                  "makes a product that nothing waits for (wgmma.wait_group) before its result is used");
+    keep_seen(x->worker, seen);
+    return x->worker->taint_number;
+}
+
 static void read_of(struct exec *x, u8 id, struct sim_report *out) {
     struct worker *k = x->worker;
     struct taint_table *t = table_of(k->launch->sim);

@@ -149,6 +149,8 @@ static const struct {
     {"suld", texture},
     {"sust", texture},
     {"mma", run_itself}, /* these see to their registers: insn/lanes_matrix.c */
+    {"wgmma", run_itself},
+    {"wgmma.group", run_itself},
     {"matrix.fragments", run_itself},
     {"matrix.rows", run_itself},
     {"movmatrix", run_itself},

@@ -2,6 +2,7 @@
  * total. Every count belongs to one instruction, and so to one line. Rules: docs/counters.md. */
 #include "grader/sim/core/place.h"
 #include "grader/sim/code/matrix.h"
+#include "grader/sim/code/warpgroup.h"
 #include "grader/sim/count/count.h"
 #include "grader/sim/device.h"
 
@@ -34,7 +35,12 @@ static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
 
 /* ---- segments ---- */
 
-static u64 products(const struct matrix_desc *x) { return (u64)x->m * x->n * x->k; }
+static u64 products(const struct sim_module *m, const struct op *o) {
+    if (!strcmp(insn_rows[o->row].name, "wgmma"))
+        return (u64)WARPGROUP_ROWS * m->warpgroups[o->target].n * m->warpgroups[o->target].k;
+    const struct matrix_desc *x = &m->matrices[o->aux];
+    return (u64)x->m * x->n * x->k;
+}
 
 static void count_op(struct sim_counters *c, const struct sim_module *m, const struct op *o, u64 runs, u64 lanes) {
     const struct insn_row *row = &insn_rows[o->row];
@@ -44,7 +50,7 @@ static void count_op(struct sim_counters *c, const struct sim_module *m, const s
     else if (row->flops) c->flops_f32 += lanes * row->flops;
     if (o->kind == OP_BAR) c->barriers += runs;
     if (o->kind == OP_RENDEZVOUS) c->shuffles += runs;
-    if (row->pipe == PIPE_TENSOR) c->flops_matrix += 2 * runs * products(&m->matrices[o->aux]);
+    if (row->pipe == PIPE_TENSOR) c->flops_matrix += 2 * runs * products(m, o);
 }
 
 static void count_segments(const struct launch *l, struct lines *t) {

@@ -35,6 +35,9 @@ extern op_fn *const ISAFN(lane_rows)[];
 /* lanes_atom.c: what an atomic on global memory leaves there, by d->atom and d->type. */
 u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b);
 
+/* lanes_matrix.c: false, with a report, where lanes of the warp are missing. */
+bool ISAFN(lane_whole_warp)(struct exec *x, const struct op *o, u32 mask);
+
 /* lanes_mem.c: the addresses of all lanes. */
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]);
 

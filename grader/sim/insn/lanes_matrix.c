@@ -1,9 +1,8 @@
 /* lanes_matrix.c — matrix instructions. See matrix.h.
  *
- * Products of halves and smaller formats are exact; they are summed in f64, the accumulator first, and rounded once. The
- * manual leaves the order and the rounding of the sum open. f64 goes by fused multiply-adds in the order of k. */
+ * Products of floats up to 32 bits are summed as tensor cores do: lanes_fused.h. f64 goes by fused multiply-adds in the order of k. */
 #include "grader/sim/insn/lanes.h"
-#include "grader/sim/insn/lanes_half.h"
+#include "grader/sim/insn/lanes_fused.h"
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/core/taint.h"
 
@@ -53,7 +52,6 @@ GATHER(gather_floats, f64, number_of)
 GATHER(gather_integers, s32, integer_of)
 static u8 any_bit(u8 type, u64 v) { return (void)type, v != 0; }
 GATHER(gather_bits, u8, any_bit)
-#undef GATHER
 
 static void gather_numbers(const struct exec *x, const struct matrix_operand *p, f64 *out) {
     switch (p->type) {
@@ -65,47 +63,135 @@ static void gather_numbers(const struct exec *x, const struct matrix_operand *p,
     }
 }
 
-static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, f64 number,
-                        s32 integer) {
-    u32 *word = (u32 *)operand_at(x, p->reg[reg]) + lane;
-    switch ((enum matrix_type)p->type) {
-    case MATRIX_F64: ((u64 *)operand_at(x, p->reg[reg]))[lane] = bits64_of(number); break;
-    case MATRIX_F32: *word = bits_of(canonical((f32)number)); break;
-    case MATRIX_F16: {
-        u32 half = f16_of_f32(odd_f32(number));
-        *word = (*word & 0xffffu << 16 * (1 - e)) | half << 16 * e;
-        break;
+/* A matrix's registers one behind another, which elements lie in as `from` says. */
+union words {
+    u32 word[8 * 32];
+    u16 half[8 * 64];
+    u8 byte[8 * 128];
+};
+
+static void take_words(const struct exec *x, const struct matrix_operand *p, union words *w) {
+    for (u32 reg = 0; reg < p->count; reg++) memcpy(w->word + reg * 32, operand_at(x, p->reg[reg]), 128);
+}
+
+/* n elements as factors. Values first, so that what is made of them is vector code. */
+#define GATHER_FACTORS(name, id, member)                                                       \
+    static void name(const union words *w, const u16 *from, u32 n, struct fused_factor *out) { \
+        u32 v[FUSED_MOST], special = 0;                                                        \
+        for (u32 i = 0; i < n; i++) v[i] = w->member[from[i]];                                 \
+        for (u32 i = 0; i < n; i++) special |= fused_split(id, v[i], &out->m[i], &out->e[i]);  \
+        out->special = special;                                                                \
     }
-    default: *word = (u32)integer;
+GATHER_FACTORS(halves, MATRIX_F16, half)
+GATHER_FACTORS(brain_floats, MATRIX_BF16, half)
+GATHER_FACTORS(short_floats, MATRIX_TF32, word)
+GATHER_FACTORS(bytes_e4m3, MATRIX_E4M3, byte)
+GATHER_FACTORS(bytes_e5m2, MATRIX_E5M2, byte)
+#undef GATHER_FACTORS
+
+static void gather_factors(const struct exec *x, const struct matrix_operand *p, u32 n, struct fused_factor *out) {
+    union words w;
+    take_words(x, p, &w);
+    switch (p->type) {
+    case MATRIX_F16: halves(&w, p->from, n, out); break;
+    case MATRIX_BF16: brain_floats(&w, p->from, n, out); break;
+    case MATRIX_TF32: short_floats(&w, p->from, n, out); break;
+    case MATRIX_E4M3: bytes_e4m3(&w, p->from, n, out); break;
+    default: bytes_e5m2(&w, p->from, n, out);
     }
 }
 
-static void scatter(const struct exec *x, const struct matrix_desc *m, const f64 *numbers, const s32 *integers) {
+static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, u64 v) {
+    u32 *word = (u32 *)operand_at(x, p->reg[reg]) + lane;
+    if (p->type == MATRIX_F64) ((u64 *)operand_at(x, p->reg[reg]))[lane] = v;
+    else if (p->type == MATRIX_F16) *word = (*word & 0xffffu << 16 * (1 - e)) | (u32)v << 16 * e;
+    else *word = (u32)v;
+}
+
+/* `wide` or `narrow`: bits of d's elements, row by row. */
+static void scatter(const struct exec *x, const struct matrix_desc *m, const u64 *wide, const u32 *narrow) {
     const struct matrix_operand *p = &m->of[MATRIX_D];
     const u16 *place = p->place;
     for (u32 reg = 0; reg < p->count; reg++)
         for (u32 e = 0; e < matrix_elements_of_word(p->type); e++, place += 32)
             for (u32 lane = 0; lane < 32; lane++)
-                put_element(x, p, lane, reg, e, numbers ? numbers[place[lane]] : 0,
-                            integers ? integers[place[lane]] : 0);
+                put_element(x, p, lane, reg, e, wide ? wide[place[lane]] : narrow[place[lane]]);
 }
 
-static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
+static void multiply_doubles(struct exec *x, const struct matrix_desc *m) {
     f64 a[512], b[512], c[MOST_C];
+    u64 bits[MOST_C];
     gather_numbers(x, &m->of[MATRIX_A], a);
     gather_numbers(x, &m->of[MATRIX_B], b);
     gather_numbers(x, &m->of[MATRIX_C], c);
-    bool fused = m->of[MATRIX_A].type == MATRIX_F64;
     for (u32 row = 0; row < m->m; row++)
-        for (u32 k = 0; k < m->k; k++) {
-            f64 v = a[row * m->k + k], *sum = c + row * m->n;
-            const f64 *other = b + k * m->n;
-            if (fused)
-                for (u32 n = 0; n < m->n; n++) sum[n] = FMA_f64(v, other[n], sum[n]);
-            else
-                for (u32 n = 0; n < m->n; n++) sum[n] += v * other[n];
+        for (u32 k = 0; k < m->k; k++)
+            for (u32 n = 0; n < m->n; n++)
+                c[row * m->n + n] = FMA_f64(a[row * m->k + k], b[k * m->n + n], c[row * m->n + n]);
+    for (u32 i = 0; i < (u32)m->m * m->n; i++) bits[i] = bits64_of(c[i]);
+    scatter(x, m, bits, NULL);
+}
+
+/* Elements of 8 bits as compute capability 9.0 takes them: as halves, and of each register of four the lower two before the others. (As
+ * halves none has another exponent: what is subnormal is never the largest by so much that bits are cut.) `line` and `step`: how far two lines
+ * lie apart, and two elements that follow each other in k. */
+static void lower_pairs_first(struct fused_factor *f, u32 lines, u32 k, u32 line, u32 step) {
+    static _Thread_local struct fused_factor from;
+    from = *f;
+    for (u32 i = 0; i < lines; i++)
+        for (u32 j = 0; j < k; j++) {
+            u32 to = j % 4 / 2 * (k / 2) + j / 4 * 2 + j % 2;
+            f->m[i * line + to * step] = from.m[i * line + j * step];
+            f->e[i * line + to * step] = from.e[i * line + j * step];
         }
-    scatter(x, m, c, NULL);
+}
+
+static u32 sum_of_two(u8 type, u32 a, u32 b) {
+    if (type == MATRIX_F16) return f16_of_f32(f32_of_f16((u16)a) + f32_of_f16((u16)b));
+    return bits_of(canonical(f32_of(a) + f32_of(b)));
+}
+
+static void multiply_by_halves(const struct matrix_desc *m, u8 type, u32 fraction, struct fused_factor *a,
+                               struct fused_factor *b, u32 *c) {
+    struct matrix_sum sum = m->sum;
+    u32 d[MOST_C] = {0};
+    lower_pairs_first(a, m->m, m->k, m->k, 1);
+    lower_pairs_first(b, m->n, m->k, 1, m->n);
+    sum.group = (u8)(m->k / 2);
+    ISAFN(lane_fused_multiply)(&sum, m->m, m->n, m->k, fraction, a, b, type, d);
+    for (u32 i = 0; i < (u32)m->m * m->n; i++) c[i] = sum_of_two(type, c[i], d[i]);
+}
+
+/* c as the type that sums have: where c and d differ, f32. */
+static u8 gather_sums(const struct exec *x, const struct matrix_desc *m, u32 n, u32 *c) {
+    const struct matrix_operand *p = &m->of[MATRIX_C];
+    union words w;
+    take_words(x, p, &w);
+    for (u32 i = 0; i < n; i++) c[i] = p->type == MATRIX_F16 ? w.half[p->from[i]] : w.word[p->from[i]];
+    if (p->type == m->of[MATRIX_D].type) return p->type;
+    for (u32 i = 0; p->type == MATRIX_F16 && i < n; i++) c[i] = bits_of(f32_of_f16((u16)c[i]));
+    return MATRIX_F32;
+}
+
+static void put_sums(const struct exec *x, const struct matrix_operand *p, u8 type, u32 n, const u32 *c) {
+    union words w;
+    for (u32 i = 0; i < n; i++)
+        if (p->type != MATRIX_F16) w.word[p->from[i]] = c[i];
+        else w.half[p->from[i]] = type == MATRIX_F16 ? (u16)c[i] : f16_of_f32(f32_of(c[i]));
+    for (u32 reg = 0; reg < p->count; reg++) memcpy(operand_at(x, p->reg[reg]), w.word + reg * 32, 128);
+}
+
+static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
+    static _Thread_local struct fused_factor a, b;
+    const struct matrix_operand *of = m->of;
+    u32 c[MOST_C], n = (u32)m->m * m->n,
+                   fraction = fused_fraction(of[MATRIX_A].type) + fused_fraction(of[MATRIX_B].type);
+    gather_factors(x, &of[MATRIX_A], (u32)m->m * m->k, &a);
+    gather_factors(x, &of[MATRIX_B], (u32)m->n * m->k, &b);
+    u8 type = gather_sums(x, m, n, c);
+    if (m->sum.by_halves) multiply_by_halves(m, type, fraction, &a, &b, c);
+    else ISAFN(lane_fused_multiply)(&m->sum, m->m, m->n, m->k, fraction, &a, &b, type, c);
+    put_sums(x, &of[MATRIX_D], type, n, c);
 }
 
 static s32 dot(const struct matrix_desc *m, const s32 *a, const s32 *b, s32 c) {
@@ -118,12 +204,13 @@ static s32 dot(const struct matrix_desc *m, const s32 *a, const s32 *b, s32 c) {
 }
 
 static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
-    s32 a[MOST_A], b[MOST_A], c[MOST_C], d[MOST_C];
+    s32 a[MOST_A], b[MOST_A], c[MOST_C];
+    u32 d[MOST_C];
     gather_integers(x, &m->of[MATRIX_A], m->of[MATRIX_A].type, a);
     gather_integers(x, &m->of[MATRIX_B], m->of[MATRIX_B].type, b);
     gather_integers(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, c);
     for (u32 row = 0; row < m->m; row++)
-        for (u32 n = 0; n < m->n; n++) d[row * m->n + n] = dot(m, a + row * m->k, b + n, c[row * m->n + n]);
+        for (u32 n = 0; n < m->n; n++) d[row * m->n + n] = (u32)dot(m, a + row * m->k, b + n, c[row * m->n + n]);
     scatter(x, m, NULL, d);
 }
 
@@ -171,7 +258,7 @@ static void taint_product(struct exec *x, const struct matrix_desc *m) {
 }
 
 /* False, with a report, where lanes are missing. */
-static bool whole_warp(struct exec *x, const struct op *o, u32 mask) {
+bool ISAFN(lane_whole_warp)(struct exec *x, const struct op *o, u32 mask) {
     if (mask != ~0u)
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask,
                    "is one of %d lanes that execute a matrix instruction, which needs all 32",
@@ -185,10 +272,11 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
-    if (!whole_warp(x, o, mask)) return;
+    if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
     core_charge(x->worker->launch, (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
     if (x->warp->ntainted) taint_product(x, m);
-    if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
+    if (m->of[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
+    else if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
     else multiply_integers(x, m);
 }
 
@@ -251,7 +339,7 @@ static void move_elements(struct exec *x, const struct op *o, u32 mask, u32 from
                           void (*move)(struct exec *x, const struct matrix_desc *m)) {
     const struct matrix_desc *m = desc_of(x, o);
     u8 origin;
-    if (!whole_warp(x, o, mask)) return;
+    if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
     move(x, m);
     if (!x->warp->ntainted) return;
     struct matrix_desc moved = in_shadow(x, m, from, from + 1, &origin);

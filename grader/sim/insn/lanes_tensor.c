@@ -1,13 +1,14 @@
 /* lanes_tensor.c — bulk copies by tensor maps, and reductions: the whole tile at once, for each lane that asks. See code/tensor.h
  * and mem/tensor.h.
  *
- * In shared memory a tile is one range, swizzled or not; in global memory each of its rows is a range of its own, counted,
+ * In shared memory a tile is taken for one range, swizzled, with gaps, or not; in global memory each of its rows is a range of its own, counted,
  * traced and looked at for races as that. What a row lacks because it lies outside the tensor is filled in, and arrives at the
  * mbarrier like the rest. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/count/flight.h"
 #include "grader/sim/insn/lanes_async.h"
+#include "grader/sim/insn/lanes_half.h"
 #include "grader/sim/mem/tensor.h"
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/race.h"
@@ -177,6 +178,14 @@ static bool add_ends(struct tile_copy *c) {
     return true;
 }
 
+/* A row of the tile. A store's ends with a whole chunk, as an H100 has it: what lies behind a tensor's row is written too. */
+static struct memory_row row_of(const struct tile_copy *c, u64 row) {
+    struct memory_row r = memory_tile_row(&c->tile, row);
+    u32 rest = -r.bytes % TENSOR_CHUNK;
+    if (c->o->imm == BULK_OUT && rest && memory_find(c->x->memory, r.global, r.bytes + rest) >= 0) r.bytes += rest;
+    return r;
+}
+
 /* ---- counting, and races: docs/counters.md ---- */
 
 static void count_row(struct tile_copy *c, struct trace_rows *t, const struct memory_row *r, u64 *s) {
@@ -200,7 +209,7 @@ static void count_tile(struct tile_copy *c) {
     u64 *s = x->stats[x->mems[c->o->aux].stat + BULK_STAT_GLOBAL];
     s[STAT_REQUESTS]++;
     for (u64 i = 0; i < c->tile.rows; i++) {
-        struct memory_row r = memory_tile_row(&c->tile, i);
+        struct memory_row r = row_of(c, i);
         if (r.bytes) count_row(c, &lines, &r, s);
     }
     if (x->trace) trace_rows_end(x, c->o, c->o->imm == BULK_IN ? MEM_LOAD : MEM_STORE, &lines);
@@ -237,16 +246,28 @@ static void put_row(const struct tile_copy *c, const struct end *e, u64 at, u32 
     }
 }
 
+/* What a load makes of elements; FLOAT32_FTZ leaves them as they are (tests/programs/tensor_maps.cu, on an H100). */
+static void convert_row(struct tile_copy *c, const struct memory_row *r) {
+    if (c->tile.map.type != TENSOR_TFLOAT32 && c->tile.map.type != TENSOR_TFLOAT32_FTZ) return;
+    for (u32 i = 0; i < r->bytes; i += 4) {
+        u32 v;
+        memcpy(&v, c->row + r->skip + i, 4);
+        v = (v & INT32_MAX) > 255u << 23 ? 0x7fffe000 : tf32_of_bits(v, TO_NEAREST);
+        memcpy(c->row + r->skip + i, &v, 4);
+    }
+}
+
 static void load_rows(struct tile_copy *c) {
     const struct memory *m = c->x->memory;
-    u32 n = memory_tile_row_bytes(&c->tile);
+    u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_pitch(&c->tile);
     for (u64 i = 0; i < c->tile.rows; i++) {
         struct memory_row r = memory_tile_row(&c->tile, i);
         memory_tile_fill(&c->tile, c->row);
         memset(c->shadow, 1, n);
         if (r.bytes) memcpy(c->row + r.skip, m->bytes + (r.global - SIM_BASE), r.bytes);
         if (r.bytes) memcpy(c->shadow + r.skip, m->written + (r.global - SIM_BASE), r.bytes);
-        for (u32 k = 0; k < c->nends; k++) put_row(c, &c->end[k], i * n, n);
+        convert_row(c, &r);
+        for (u32 k = 0; k < c->nends; k++) put_row(c, &c->end[k], i * pitch, n);
     }
 }
 
@@ -313,17 +334,17 @@ static void reduce_row(struct tile_copy *c, const struct memory_row *r, const st
 }
 
 static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
-    u32 n = memory_tile_row_bytes(&c->tile);
+    u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_pitch(&c->tile);
     for (u64 i = 0; i < c->tile.rows; i++) {
-        struct memory_row r = memory_tile_row(&c->tile, i);
+        struct memory_row r = row_of(c, i);
         if (!r.bytes) continue;
-        take_row(c, i * n, n);
+        take_row(c, i * pitch, n);
         if (d) reduce_row(c, &r, d);
         else store_row(c, &r);
     }
 }
 
-/* What the map's elements are for the functions of atomics; PTX ISA, "cp.reduce.async.bulk". */
+/* What the map's elements are for the functions of atomics: those with which an H100 does not end the kernel (tests/programs/tensor_maps.cu). */
 static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
     static const struct {
         u8 type;
@@ -335,8 +356,7 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
                                        1u << ATOM_XOR},
         [TENSOR_UINT64] = {PTX_U64, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
                                         1u << ATOM_XOR},
-        [TENSOR_INT64] = {PTX_S64, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
-                                       1u << ATOM_XOR},
+        [TENSOR_INT64] = {PTX_S64, 1u << ATOM_MIN | 1u << ATOM_MAX},
         [TENSOR_FLOAT16] = {PTX_F16, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX},
         [TENSOR_BFLOAT16] = {PTX_BF16, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX},
         [TENSOR_FLOAT32] = {PTX_F32, 1u << ATOM_ADD},
@@ -350,11 +370,22 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
     return false;
 }
 
+/* Measured, as check_coordinates. */
+static bool ends_with_chunk(struct tile_copy *c) {
+    const struct memory_tile *t = &c->tile;
+    u64 end = (u64)t->at[0] + t->count[0];
+    if (end <= t->map.dim[0] || t->map.dim[0] * t->element % TENSOR_CHUNK == 0) return true;
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+               "reduces into a tile that goes beyond a row of %llu bytes, which is no multiple of %d",
+               (unsigned long long)(t->map.dim[0] * t->element), TENSOR_CHUNK);
+    return false;
+}
+
 static void move_out(struct tile_copy *c) {
     struct exec *x = c->x;
     struct mem_desc d;
     struct block *b = cluster_holder(x, c->end[0].bytes);
-    if (c->d->reduces && !reduction_of(c, &d)) return;
+    if (c->d->reduces && (!reduction_of(c, &d) || !ends_with_chunk(c))) return;
     if (x->sanitize && memchr(c->end[0].written, TAINT_PENDING, c->reach))
         race_async_early(x, b, c->o, c->lane, c->offset, c->reach, "copies from");
     store_rows(c, c->d->reduces ? &d : NULL);

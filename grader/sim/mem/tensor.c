@@ -33,10 +33,8 @@ const char *memory_map_read(const unsigned char bytes[TENSOR_MAP_BYTES], struct 
 
 /* ---- a tile ---- */
 
-/* NaN as fma.oob takes it for the zero that it stands for: all bits but the sign. */
-static uint64_t fill_of(const struct tensor_map *m, uint32_t element) {
-    return m->fill ? (1ull << (8 * element - 1)) - 1 : 0;
-}
+/* The NaN that fills is the same 16 bits in every type, as an H100 has it: tests/programs/tensor_maps.cu. */
+static uint64_t fill_of(const struct tensor_map *m) { return m->fill ? 0x7ff77ff77ff77ff7 : 0; }
 
 /* The first and last element of dimension `i` of the box that lie within the tensor; false if none does. */
 static bool inside(const struct memory_tile *t, unsigned i, int64_t *first, int64_t *last) {
@@ -74,16 +72,17 @@ bool memory_tile_open(struct memory_tile *t, const struct tensor_map *m, const i
         if (i) t->rows *= t->count[i];
     }
     t->bytes = t->rows * memory_tile_row_bytes(t);
-    t->pattern = fill_of(m, t->element);
+    t->pattern = fill_of(m);
     return find_range(t);
 }
 
 uint32_t memory_tile_row_bytes(const struct memory_tile *t) { return t->count[0] * t->element; }
 
-uint64_t memory_tile_reach(const struct memory_tile *t) {
-    uint64_t span = t->map.swizzle ? 16ull << t->map.swizzle : TENSOR_CHUNK;
-    return (t->bytes + span - 1) / span * span;
+uint32_t memory_tile_pitch(const struct memory_tile *t) {
+    return t->map.swizzle ? 16u << t->map.swizzle : memory_tile_row_bytes(t);
 }
+
+uint64_t memory_tile_reach(const struct memory_tile *t) { return t->rows * memory_tile_pitch(t); }
 
 struct memory_row memory_tile_row(const struct memory_tile *t, uint64_t row) {
     uint64_t address = t->map.address;

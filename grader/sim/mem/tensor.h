@@ -1,7 +1,8 @@
 /* tensor.h — tensor maps, and where the tiles that they describe lie in memory: bulk copies by tensor maps (insn/lanes_tensor.c).
  *
- * A tile is the map's box at some coordinates. It lies in shared memory row by row without gaps, but for the swizzle; a row
- * is what is adjacent in dimension 0. A map is 128 bytes that a program may have made up: what memory_tile_open accepts has
+ * A tile is the map's box at some coordinates. It lies in shared memory row by row; a row is what is adjacent in dimension 0. Rows follow
+ * each other without gaps, but where they are shorter than what a swizzle moves chunks within: those begin at its multiples (measured on an
+ * H100, tests/programs/tensor_maps.cu; the bytes that arrive at the mbarrier are those of the rows all the same). A map is 128 bytes that a program may have made up: what memory_tile_open accepts has
  * been checked, and no arithmetic on it overflows. */
 #pragma once
 #include "grader/sim/mem/mem.h"
@@ -48,6 +49,8 @@ struct memory_row {
     uint32_t skip, bytes;
 };
 uint32_t memory_tile_row_bytes(const struct memory_tile *t);
+/* From where one row begins in shared memory to where the next does. */
+uint32_t memory_tile_pitch(const struct memory_tile *t);
 struct memory_row memory_tile_row(const struct memory_tile *t, uint64_t row);
 /* Fills `row` with what elements outside the tensor hold. */
 void memory_tile_fill(const struct memory_tile *t, unsigned char row[TENSOR_ROW]);

@@ -10,6 +10,7 @@
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
+#include "grader/sim/race/product.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
@@ -195,9 +196,25 @@ void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *r
     }
 }
 
+/* So does a product of a warpgroup. */
+static void check_products(struct exec *x, struct block *b, const struct op *o, u32 lane, u32 shared, u32 bytes) {
+    const struct launch *l = x->worker->launch;
+    char where[128], who[64];
+    u32 thread;
+    const struct op *reader = race_product_reader(b, shared, bytes, &thread);
+    if (!reader) return;
+    place_thread(l, thread, who, sizeof who);
+    place_element(l, shared, x->mems[o->aux].width, where, sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC, o, lane, shared,
+               "copies to %s, which the product that the warp of thread %s began in line %u still reads: nothing has "
+               "waited for it",
+               where, who, place_line(l, (u32)(reader - l->ops)));
+}
+
 /* A copy out of shared memory reads until somebody has waited for its group: what comes in there before that, it may read. */
 static void check_source(struct exec *x, struct block *b, const struct op *o, u32 lane, u32 shared, u32 bytes) {
     const struct async *a = async_of(x, b);
+    check_products(x, b, o, lane, shared, bytes);
     for (u32 i = 0; i < a->n; i++) {
         const struct async_copy *c = &a->copy[i];
         u32 of = (u32)__builtin_ctz(c->mask | 1u << 31);

@@ -1,6 +1,7 @@
 /* interval.c — time as the search for races knows it: intervals between barriers of a block and of a warp, and the ticks
  * of a worker, which go on at each barrier and each block. See race.h. */
 #include "grader/sim/race/async.h"
+#include "grader/sim/race/product.h"
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
@@ -74,12 +75,14 @@ static void next_warp_interval(struct block *b, struct warp *w, u32 lanes, bool 
 static void start_block(struct block *b) {
     b->fenced = b->seen = 0;
     race_async_start(b);
+    race_product_start(b);
     race_order_forget(b);
 }
 
 static void end_block(struct block *b) {
     forget_reads(b);
     race_async_free(b);
+    race_product_free(b);
     race_order_free(b);
 }
 

@@ -57,6 +57,7 @@ struct step {
     u8 kind, unit, count, special, nsrc, ndst;
     bool ordered;                       /* no access to memory moves across it */
     u16 work;                           /* of the tensor unit, in parts of WHOLE_PRODUCT; 0 = another unit */
+    bool product;                       /* of a warpgroup: who wants its result waits for its group */
     bool bulk;                          /* a bulk copy */
     bool copies;                        /* a load of a cp.async: who wants its data waits for its group */
     u16 latency;                        /* of the result, from issue; memory: set by the replay */

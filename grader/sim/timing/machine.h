@@ -32,6 +32,13 @@ struct arrival {
     u8 why; /* whom a wait there then waits for */
 };
 
+/* What a warp began and does not wait for, until it waits for a group. */
+struct flights {
+    double done, group[COPY_GROUPS]; /* when all so far are; the groups of them */
+    u32 groups;
+    u8 why;
+};
+
 struct rwarp {
     const struct trace_warp *stream;
     u32 at;
@@ -46,12 +53,10 @@ struct rwarp {
     u32 *event;                /* by step: where its access stands in the stream, + 1; 0 = none */
     struct stored before, now; /* its last store, and the one at hand */
     bool running, parked;
-    double copies, group[COPY_GROUPS]; /* when its cp.async are done so far; the groups of them */
-    u32 groups;
-    u8 copies_why;
-    bool ticket;  /* its unit is reserved: only the issue slot is missing */
-    bool at_grid; /* it waits until all blocks have come to the barrier of the grid */
-    double held;  /* until then it goes no further, since it saw them come */
+    struct flights copies, products; /* its cp.async; its warpgroup's products */
+    bool ticket;                     /* its unit is reserved: only the issue slot is missing */
+    bool at_grid;                    /* it waits until all blocks have come to the barrier of the grid */
+    double held;                     /* until then it goes no further, since it saw them come */
 };
 
 struct rblock {
@@ -131,6 +136,8 @@ void time_atomic_busy(struct machine *m);
 
 /* replay_copies.c: a load of a cp.async, whose data are there then; cp.async.group; a mark of the trace at `t`, `bulk`: of a bulk
  * copy that is done then, else of the warp's cp.async. Returns when the next instruction has what it waits for. */
+/* A product of the warpgroup is there then: who waits for its group waits so long. */
+void time_products_begin(struct rwarp *w, double ready);
 void time_copies_begin(struct rwarp *w, double ready, u8 why);
 void time_copies_group(struct machine *m, struct rwarp *w, const struct op *o);
 double time_copies_mark(struct machine *m, struct rwarp *w, const u64 *mark, double t, bool bulk, u8 *why);

@@ -5,6 +5,7 @@
  * could start if the block had the SM to itself (operands, and the order of memory accesses that may
  * overlap); instructions are then issued in that order. */
 #include "grader/sim/code/matrix.h"
+#include "grader/sim/code/warpgroup.h"
 #include "grader/sim/timing/internal.h"
 
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static bool has_access(const struct sim_module *m, const struct op *o) {
 static void note_copies(const struct sim_module *m, struct step *s) {
     const char *name = insn_rows[m->ops[s->op].row].name;
     if (!strcmp(name, "cluster.arrive")) s->kind = STEP_ARRIVE;
-    if (!strcmp(name, "cp.async.group")) s->kind = STEP_GROUP, s->ordered = true;
+    if (!strcmp(name, "cp.async.group") || !strcmp(name, "wgmma.group")) s->kind = STEP_GROUP, s->ordered = true;
     s->bulk = !strcmp(name, "cp.async.bulk") || !strcmp(name, "cp.async.bulk.tensor");
     if (s->bulk || !strcmp(name, "mbarrier")) s->ordered = true;
 }
@@ -129,10 +130,23 @@ static void make_product(const struct regions *r, struct step *s, const struct m
     s->latency = s->work < WHOLE_PRODUCT ? 17 : 24;
 }
 
+/* wgmma: of all types 32 bytes of k. An SM's four tensor cores take half a cycle a column, and no less than 13 (measured on an H100: N of 8 to
+ * 256, a from registers); where a lies in shared memory no less than its bytes do at 128 a cycle, 16 cycles and a quarter of one a
+ * column. Nothing waits for the result but wgmma.wait_group: docs/time-model.md. */
+static void make_warpgroup_product(struct regions *r, struct step *s, const struct warpgroup_desc *w) {
+    double cycles = w->n / 2.0, least = w->in_registers ? 13 : 16 + w->n / 4.0;
+    if (cycles < least) cycles = least;
+    for (u32 i = 0; i < 4 && w->in_registers; i++) reads(r, s, w->a[i]);
+    s->unit = UNIT_TENSOR, s->product = true, s->count = 1, s->latency = 0;
+    s->work = (u16)(cycles * WHOLE_PRODUCT / device_product_cycles(r->device) + 0.5);
+}
+
 static void note_matrix(struct regions *r, struct step *s) {
     const struct op *o = &r->module->ops[s->op];
     const char *name = insn_rows[o->row].name;
     bool product = !strcmp(name, "mma");
+    if (!strcmp(name, "wgmma") && !(r->without & TERM_BIT(LOWERING)))
+        make_warpgroup_product(r, s, &r->module->warpgroups[o->target]);
     if (!product && strcmp(name, "matrix.fragments") && strcmp(name, "matrix.rows") && strcmp(name, "movmatrix"))
         return;
     matrix_refs(r, s, &r->module->matrices[o->aux]);

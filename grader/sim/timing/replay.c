@@ -92,6 +92,8 @@ static const enum resource unit_resource[UNIT_COUNT] = {
 
 /* Small products take as long as the unit needs for one: H100, 16 x 8 x 8 of halves. */
 static const double least_product = 4;
+/* From when a warpgroup's product leaves the tensor cores to when a wait for it ends: H100, one at a time, N of 8 to 128. */
+static const double product_latency = 50;
 
 static double unit_cycles(const struct machine *m, const struct step *s, u8 unit) {
     if (!s->work) return s->count * m->interval[unit];
@@ -296,7 +298,8 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
         w->at = 0, w->region = NULL, w->step = 0, w->chunk.n = 0, w->parked = w->ticket = false;
-        w->copies = 0, w->groups = 0, w->at_grid = false, w->held = 0;
+        w->copies = w->products = (struct flights){0};
+        w->at_grid = false, w->held = 0;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : pace_start_cycles);
@@ -428,6 +431,7 @@ static void issue(struct machine *m, u32 limit) {
         results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
                 STALL_ARITHMETIC);
     if (s->kind == STEP_ARRIVE) come_to_cluster(m, w, s, t);
+    if (s->product) time_products_begin(w, t + unit_cycles(m, s, UNIT_TENSOR) + product_latency);
     if (s->read) w->ready[s->read - 1] = max2(w->ready[s->read - 1], t + read_cycles);
     w->issued = spill(m, w, t + (s->stall ? s->stall : s->count));
     spent(m, w, s, t);

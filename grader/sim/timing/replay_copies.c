@@ -5,25 +5,33 @@
 #include "grader/sim/code/async.h"
 #include "grader/sim/timing/machine.h"
 
-static void wait_until(struct machine *m, struct rwarp *w, double t) {
+static void wait_until(struct machine *m, struct rwarp *w, double t, u8 why) {
     if (t <= w->issued || off(m, TERM_BIT(LATENCY))) return;
-    m->stalls[w->copies_why] += t - w->issued;
+    m->stalls[why] += t - w->issued;
     w->issued = t;
 }
 
-void time_copies_begin(struct rwarp *w, double ready, u8 why) {
-    if (ready > w->copies) w->copies = ready, w->copies_why = why;
+static void begin(struct flights *f, double ready, u8 why) {
+    if (ready > f->done) f->done = ready, f->why = why;
+}
+void time_copies_begin(struct rwarp *w, double ready, u8 why) { begin(&w->copies, ready, why); }
+void time_products_begin(struct rwarp *w, double ready) { begin(&w->products, ready, STALL_ARITHMETIC); }
+
+static void commit(struct flights *f) { f->group[f->groups++ % COPY_GROUPS] = f->done; }
+
+static void wait_for(struct machine *m, struct rwarp *w, const struct flights *f, u32 left) {
+    if (left < f->groups && left < COPY_GROUPS)
+        wait_until(m, w, f->group[(f->groups - 1 - left) % COPY_GROUPS], f->why);
 }
 
 /* Groups end in the order in which they began, so each waits for all copies before it. */
 void time_copies_group(struct machine *m, struct rwarp *w, const struct op *o) {
     switch (o->imm) {
-    case GROUP_COMMIT: w->group[w->groups++ % COPY_GROUPS] = w->copies; break;
-    case GROUP_WAIT_ALL: wait_until(m, w, w->copies); break;
-    case GROUP_WAIT:
-        if (o->target < w->groups && o->target < COPY_GROUPS)
-            wait_until(m, w, w->group[(w->groups - 1 - o->target) % COPY_GROUPS]);
-        break;
+    case GROUP_COMMIT: commit(&w->copies); break;
+    case GROUP_WAIT_ALL: wait_until(m, w, w->copies.done, w->copies.why); break;
+    case GROUP_WAIT: wait_for(m, w, &w->copies, o->target); break;
+    case GROUP_PRODUCT_COMMIT: commit(&w->products); break;
+    case GROUP_PRODUCT_WAIT: wait_for(m, w, &w->products, o->target); break;
     default: break; /* bulk copies out of shared memory: nobody reads what they write */
     }
 }
@@ -36,8 +44,8 @@ double time_copies_mark(struct machine *m, struct rwarp *w, const u64 *mark, dou
         *why = a->why;
         return a->done;
     }
-    double done = bulk ? t : max2(t, w->copies);
+    double done = bulk ? t : max2(t, w->copies.done);
     if (same && a->done > done) return t;
-    *a = (struct arrival){.place = mark[1] + 1, .done = done, .why = bulk ? *why : w->copies_why};
+    *a = (struct arrival){.place = mark[1] + 1, .done = done, .why = bulk ? *why : w->copies.why};
     return t;
 }

@@ -4,8 +4,8 @@
 #   arm.sh toolkit FROM TO     a CUDA toolkit of this machine, laid out so that its nvcc also compiles for aarch64
 #   arm.sh suites FOLDER       the unit suites of build/aarch64, with FOLDER's libraries; those that an emulator can run
 #   arm.sh programs FOLDER     every program of grader/tests/programs and torture on both builds: output, reports, counters are equal
-#   arm.sh book                the book's answers on both builds, without a jail: the reports of one seed are equal. Wants a machine that
-#                              runs programs for aarch64 by itself (binfmt_misc, and their libraries where the loader looks)
+#   arm.sh register FOLDER     as root, until the machine starts again: programs for aarch64 run here by themselves, with FOLDER's libraries
+#   arm.sh book                the book's answers on both builds, without a jail: the reports of one seed are equal. Wants `register`
 # SUITES="insn counters", EXERCISES="transpose softmax" and PROGRAMS="atomics clock" name fewer.
 set -eu
 tests=$(dirname "$0")
@@ -13,7 +13,7 @@ release=bookworm
 
 fail() { echo "arm.sh: $*" >&2; exit 1; }
 
-# The emulator: qemu-aarch64 of qemu 8 or newer, else Debian 12's.
+# The emulator: qemu-aarch64 of qemu 8 or newer, else Debian 12's, which does for `suites` and `programs`.
 emulator() {
     for q in "${QEMU:-}" qemu-aarch64 qemu-aarch64-static; do
         [ -z "$q" ] || ! command -v "$q" >/dev/null || { command -v "$q"; return; }
@@ -30,6 +30,21 @@ root() {
     rm -rf "$1.packages"
 }
 
+# The emulator looks for libraries below a folder that was chosen when it was built, and that its help tells: a link to FOLDER goes there.
+register() {
+    qemu=$(emulator) rules=/proc/sys/fs/binfmt_misc
+    # An older one keeps tables for address space that is only reserved: that counts as the device process's memory, and cases end with MLE.
+    [ "$("$qemu" --version | sed -n 's/^qemu-aarch64 version \([0-9]*\).*/\1/p')" -ge 8 ] || fail "$qemu is older than 8; QEMU=… names another"
+    [ -e $rules/register ] || mount -t binfmt_misc none $rules || fail "this kernel has no binfmt_misc, or you are not root"
+    [ ! -e $rules/qemu-aarch64 ] || echo -1 >$rules/qemu-aarch64
+    same='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+    printf '%s' ":qemu-aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:$same:$qemu:F" >$rules/register
+    prefix=$(env -u QEMU_LD_PREFIX "$qemu" --help | sed -n 's/^QEMU_LD_PREFIX *= *//p')
+    mkdir -p "$(dirname "$prefix")"
+    ln -sfn "$(cd "$1" && pwd)" "$prefix"
+    echo "programs for aarch64 run by $qemu, with the libraries of $1"
+}
+
 # nvcc looks for everything beside itself, links followed, so it is copied; for aarch64 it wants headers in a folder of their own.
 # A script stands before it, since the grader gives it no environment.
 toolkit() {
@@ -43,15 +58,28 @@ toolkit() {
     chmod +x "$2/bin/nvcc"
     for folder in nvvm include; do ln -s "$from/$folder" "$2/$folder"; done
     mkdir "$2/lib" && ln -s ../../include "$2/targets/sbsa-linux/include" && ln -s ../../lib "$2/targets/sbsa-linux/lib"
+    device_libraries "$2" || echo "arm.sh: without NVIDIA's wheel for aarch64 programs of -rdc=true do not link" >&2
 }
 
 # What an emulator cannot show, and why.
 skipped() {
     case $1 in
     jail | hostproc | device_process | killed) echo "namespaces, seccomp and Landlock would hold the emulator, which needs more calls than its guest" ;;
+    assignment | drawn | grader_verdicts | intake | jail_advice | similar | store | tune | vendor) echo "some of it, or all, runs in the jail" ;;
+    grader_inputs) echo "an emulator hands on no MADV_DONTFORK, for which it looks" ;;
     budget | threads) [ "${TIMES:-}" ] || echo "it looks at the clock, which an emulator makes slow; TIMES=1 runs it" ;;
     backend_gpu | driver_numbers | measure) echo "it loads this machine's driver" ;;
     esac
+}
+
+# device_libraries TOOLKIT: what -rdc=true links with is made for one processor: from NVIDIA's wheel for the other one.
+device_libraries() {
+    wheel=$(sed -n 's/^wheel: \(nvidia-cuda-runtime==.*\)/\1/p' "$tests"/../../packages.txt)
+    python3 -m pip download -q --no-deps --retries 0 --timeout 10 --platform manylinux_2_17_aarch64 -d "$1.wheel" "$wheel" &&
+        python3 -m zipfile -e "$1.wheel"/*.whl "$1.wheel" && cp "$1.wheel"/nvidia/*/lib/*.a "$1/lib/"
+    status=$?
+    rm -rf "$1.wheel"
+    return $status
 }
 
 suites() {
@@ -77,6 +105,13 @@ run_on() {
     echo "status $status" >>"$3.err"
 }
 
+# A program's threads say what they say at the same time: in an order that differs from run to run on x86-64, too.
+same_lines() {
+    for part in out err; do
+        sort "$1.$part" >"$1.sorted" && sort "$2.$part" | cmp -s - "$1.sorted" || return 1
+    done
+}
+
 programs() {
     qemu=$(emulator) wrong=
     mkdir -p build/aarch64/programs
@@ -91,9 +126,13 @@ programs() {
             { echo "$name: skipped: it does not compile here"; continue; }
         run_on "build/simgpu run" "$source" "$here"
         QEMU_LD_PREFIX=$1 run_on "$qemu build/aarch64/simgpu run" "$source" "$there"
-        for part in out err; do sed -i "s,$there,PROGRAM,g; s,$here,PROGRAM,g" "$here.$part" "$there.$part"; done
+        # The emulator has a word of its own on a program that a signal ends.
+        for part in out err; do
+            sed -i "s,$there,PROGRAM,g; s,$here,PROGRAM,g; /^qemu: uncaught target signal/d" "$here.$part" "$there.$part"
+        done
         if [ "$(tail -n 1 "$there.err")" = "status 124" ]; then echo "$name: skipped: too slow in an emulator"
         elif cmp -s "$here.out" "$there.out" && cmp -s "$here.err" "$there.err"; then echo "$name: equal"
+        elif grep -q '^#include <thread>' "$source" && same_lines "$here" "$there"; then echo "$name: equal but for the order of lines"
         elif grep -q '^// not repeatable:' "$source"; then echo "$name: differs, and is not repeatable"
         else echo "$name: DIFFERS, see $there.out and .err"; wrong="$wrong $name"; fi
     done
@@ -122,6 +161,7 @@ END
 
 book() {
     wrong=
+    build/aarch64/grader --version >/dev/null 2>&1 || fail "build/aarch64/grader does not run here; as root:  arm.sh register FOLDER"
     mkdir -p build/aarch64/book
     for answer in solutions/*/*.cu; do
         name=$(basename "$answer" .cu)
@@ -138,7 +178,7 @@ book() {
 
 case ${1:-} in
 book) book ;;
-root | suites | programs) [ $# = 2 ] || fail "$1 needs a folder" ; "$1" "$2" ;;
+root | register | suites | programs) [ $# = 2 ] || fail "$1 needs a folder" ; "$1" "$2" ;;
 toolkit) [ $# = 3 ] || fail "toolkit needs two folders" ; toolkit "$2" "$3" ;;
-*) sed -n 's/^# \{0,1\}//p' "$0" | head -10 ; exit 2 ;;
+*) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" ; exit 2 ;;
 esac

@@ -94,7 +94,9 @@ def measure(work="build/tests/sanitizer"):
         return "\t".join([name, tool, str(status), summary or "none", first.replace("\t", " ")[:200]])
     def build(name):
         options = [m[1].split() for l in open(f"{TORTURE}/{name}.cu") if (m := re.match(r"// nvcc: (.*)", l))]
-        subprocess.run(["nvcc", "-arch=native", "-lineinfo", *(options[0] if options else []), "-o", f"{work}/{name}", f"{TORTURE}/{name}.cu"], check=True)
+        options = options[0] if options else []
+        device = [] if any("arch" in o for o in options) else ["-arch=native"]
+        subprocess.run(["nvcc", *device, "-lineinfo", *options, "-o", f"{work}/{name}", f"{TORTURE}/{name}.cu"], check=True)
     old = open(FIGURES).read().splitlines()[1:] if os.path.exists(FIGURES) else []
     old = [line for line in old if line.split("\t")[2:3] != ["unfinished"]]
     known = {line.split("\t")[0] for line in old}

@@ -90,6 +90,7 @@ int main() {
     CHECK(cudaFreeHost(pinned));
     CHECK(cudaFreeHost(mapped));
     CHECK(cudaFree(managed));
-    printf("%s %s\n", cudaGetErrorName(cudaFreeHost(plain)), cudaGetErrorName(cudaFree(plain)));
+    cudaError_t freed = cudaFree(plain), freed_host = cudaFreeHost(plain);
+    printf("%s %s\n", cudaGetErrorName(freed_host), cudaGetErrorName(freed));
     return 0;
 }

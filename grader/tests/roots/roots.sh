@@ -1,7 +1,7 @@
 #!/bin/sh
 # roots.sh FOLDER [SUITE…]: the two commands of the README in fresh roots of Debian, as root with a network, as root without, and as a user
-# without sudo; then set-up on a system that says it is Fedora. Suites are bookworm and trixie where none is named. Needs root,
-# debootstrap and a network; takes some minutes a suite. FOLDER keeps the fresh roots as archives, and what was printed.
+# without sudo; then set-up on a system that says it is Fedora, and on one that nobody knows. Suites are bookworm and trixie where none is
+# named. Needs root, debootstrap and a network; takes some minutes a suite. FOLDER keeps the fresh roots as archives, and what was printed.
 set -eu
 work=$1
 shift
@@ -13,11 +13,12 @@ root=$work/root
 bad=0
 
 fresh() { # SUITE: an unpacked root with the tree in it
-    [ -f "$work/$1.tar" ] || {
-        debootstrap --variant=minbase "$1" "$root" >"$work/debootstrap.log"
-        tar cf "$work/$1.tar" -C "$root" .
-    }
     rm -rf --one-file-system "$root"
+    [ -f "$work/$1.tar" ] || {
+        debootstrap --variant=minbase "$1" "$root" >"$work/debootstrap.log" || { tail -n 3 "$work/debootstrap.log" >&2 && exit 1; }
+        tar cf "$work/$1.tar" -C "$root" .
+        rm -rf --one-file-system "$root"
+    }
     mkdir -p "$root/warpbook"
     tar xf "$work/$1.tar" -C "$root"
     git ls-files -co --exclude-standard | tar c -T - | tar x -C "$root/warpbook"
@@ -42,19 +43,45 @@ expect() {
     fi
 }
 
+# asks_as SUITE ID TEXT: on a system that says it is ID, set-up says TEXT
+asks_as() {
+    echo "ID=$2" >"$root/usr/lib/os-release"
+    within 65534:65534 none 'sh grader/setup.sh build' >"$work/$1-as-$2.log" 2>&1 || true
+    expect "$1-as-$2" "$3"
+}
+
+# on_musl SUITE: a root of nothing but busybox and musl, both from Debian, whose shell and C library are those of Alpine
+on_musl() {
+    rm -rf "$work/musl"
+    mkdir -p "$work/musl/dev" "$work/musl/bin" "$work/musl/lib" "$work/musl/warpbook/grader"
+    within root network 'cd /tmp && apt-get update -qq && apt-get download -qq busybox-static musl' >"$work/$1-musl.log" 2>&1 || true
+    for package in "$root"/tmp/busybox-static_*.deb "$root"/tmp/musl_*.deb; do dpkg-deb -x "$package" "$work/musl"; done
+    find "$work/musl/usr" -name busybox -exec mv {} "$work/musl/bin/" \; # Debian 13 has both below usr
+    find "$work/musl/usr" -name 'ld-musl-*.so.1' -exec cp -L {} "$work/musl/lib/" \;
+    cp grader/setup.sh grader/packages.txt "$work/musl/warpbook/grader"
+    mknod -m 666 "$work/musl/dev/null" c 1 3
+    chroot "$work/musl" /bin/busybox --install -s /bin
+    chroot "$work/musl" /bin/sh -c 'cd /warpbook && sh grader/setup.sh build' >"$work/$1-musl.log" 2>&1 || true
+    expect "$1-musl" "C library is musl.*container of Debian"
+    rm "$work"/musl/lib/ld-musl-* # and on a system whose shell alone is Alpine's
+    chroot "$work/musl" /bin/sh -c 'cd /warpbook && sh grader/setup.sh build' >"$work/$1-busybox.log" 2>&1 || true
+    expect "$1-busybox" 'missing here: .*jansson'
+}
+
 for suite in "$@"; do
     fresh "$suite"
     within 65534:65534 network 'sh grader/setup.sh build' >"$work/$suite-user.log" 2>&1 || true
-    expect "$suite-user" 'sudo apt-get install .*libjansson-dev'
+    expect "$suite-user" 'sudo apt-get install .*libjansson-dev .*python3-venv'
+    expect "$suite-user" 'lists are old: first  sudo apt-get update'
     within root none 'sh grader/setup.sh build' >"$work/$suite-offline.log" 2>&1 || true
     expect "$suite-offline" 'apt-get install .*libjansson-dev'
     mv "$root/usr/bin/apt-get" "$root/usr/bin/apt-get.away"
     cp "$root/usr/lib/os-release" "$work/os-release"
-    echo 'ID=fedora' >"$root/usr/lib/os-release"
-    within 65534:65534 none 'sh grader/setup.sh build' >"$work/$suite-as-fedora.log" 2>&1 || true
-    expect "$suite-as-fedora" 'sudo dnf install .*jansson-devel'
+    asks_as "$suite" fedora 'sudo dnf install .*jansson-devel .*python3'
+    asks_as "$suite" void 'none that we know; where there is one of these'
     mv "$root/usr/bin/apt-get.away" "$root/usr/bin/apt-get"
     cp "$work/os-release" "$root/usr/lib/os-release"
+    on_musl "$suite"
     within root network 'sh grader/setup.sh build && make && build/grader run transpose' >"$work/$suite-root.log" 2>&1 || true
     expect "$suite-root" 'correct    16 of 16 cases'
     # Everything is installed now: a user needs no rights and no network.

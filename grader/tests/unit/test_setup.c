@@ -52,12 +52,15 @@ static char *ask_family(const char *manager) {
 START_TEST(missing_names_the_command_of_the_system) {
     static const struct {
         const char *manager, *command;
-    } families[] = {{"dnf", "dnf install cmark-gfm-devel\n"}, {"pacman", "pacman -S --needed cmark-gfm\n"}};
+        bool renews; /* its lists, without being told */
+    } families[] = {{"dnf", "dnf install cmark-gfm-devel\n", true},
+                    {"pacman", "pacman -S --needed cmark-gfm\n", false}};
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
         char *said = ask_family(families[i].manager);
         ck_assert_msg(strstr(said, families[i].command) != NULL, "%s", said);
         ck_assert_msg(strstr(said, "missing here: cmark-gfm (cmark-gfm-core-extensions.h)") != NULL, "%s", said);
         ck_assert_msg(!strstr(said, "apt-get"), "%s", said);
+        ck_assert_msg(!strstr(said, "pacman -Syu)") == families[i].renews, "%s", said);
         ck_assert_int_ne(shell("test -e '%s/called'", work), 0);
     }
 }

@@ -99,8 +99,23 @@ START_TEST(test_swizzle) {
 }
 END_TEST
 
+/* Rows of 32 bytes: without a swizzle one behind another, within 64 bytes or 128 each at a multiple of that. */
+START_TEST(test_gaps) {
+    struct tensor_map m = matrix(4096);
+    struct memory_tile t = open_tile(m, 0, 0);
+    ck_assert_uint_eq(memory_tile_pitch(&t), 32);
+    ck_assert_uint_eq(memory_tile_reach(&t), 4 * 32);
+    for (m.swizzle = 1; m.swizzle <= 3; m.swizzle++) {
+        t = open_tile(m, 0, 0);
+        ck_assert_uint_eq(memory_tile_pitch(&t), 16u << m.swizzle);
+        ck_assert_uint_eq(memory_tile_reach(&t), 4 * (16u << m.swizzle));
+        ck_assert_uint_eq(t.bytes, 4 * 32);
+    }
+}
+END_TEST
+
 START_TEST(test_fill) {
-    static const unsigned char f16[] = {0xff, 0x7f}, f32[] = {0xff, 0xff, 0xff, 0x7f};
+    static const unsigned char f16[] = {0xf7, 0x7f}, f32[] = {0xf7, 0x7f, 0xf7, 0x7f};
     unsigned char row[TENSOR_ROW];
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
@@ -305,6 +320,8 @@ static const struct {
     {"store", TENSOR_UINT8, -16, 0, true},    {"store", TENSOR_UINT8, 32, -2, true},
     {"add", TENSOR_UINT32, 48, 60, false},    {"add", TENSOR_UINT32, 3, 0, true},
     {"add", TENSOR_UINT32, -4, 3, true},      {"add", TENSOR_UINT32, 0, -3, true},
+    {"add", TENSOR_UINT64, 0, 0, false},      {"add", TENSOR_INT64, 0, 0, true},
+    {"add", TENSOR_FLOAT32_FTZ, 0, 0, true},
 };
 
 static const char *instruction(const char *copy) {
@@ -319,10 +336,11 @@ static const char *instruction(const char *copy) {
 
 START_TEST(test_coordinates) {
     char ptx[2048];
-    unsigned bytes = measured[_i].type == TENSOR_UINT8     ? 1
-                     : measured[_i].type == TENSOR_FLOAT16 ? 2
-                     : measured[_i].type == TENSOR_FLOAT64 ? 8
-                                                           : 4;
+    static const unsigned char sizes[TENSOR_TYPES] = {
+#define TYPE(id, name, size, kind) [TENSOR_##id] = size,
+#include "grader/sim/tensor_map.def"
+    };
+    unsigned bytes = sizes[measured[_i].type];
     snprintf(
         ptx, sizeof ptx,
         HEAD
@@ -351,6 +369,7 @@ UNIT_SUITE(tensor_map) {
     tcase_add_test(tc, test_border);
     tcase_add_test(tc, test_steps);
     tcase_add_test(tc, test_swizzle);
+    tcase_add_test(tc, test_gaps);
     tcase_add_test(tc, test_fill);
     tcase_add_test(tc, test_forged);
     tcase_add_test(tc, test_far);

@@ -1,0 +1,128 @@
+/* decode_warpgroup.c — wgmma. See warpgroup.h.
+ *
+ * The parts of an opcode stand in a fixed order: wgmma.mma_async.sync.aligned.SHAPE.D.A.B, and what follows of them. */
+#include "grader/sim/code/decode.h"
+#include "grader/sim/code/async.h"
+#include "grader/sim/code/warpgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static u8 type_at(const char *opcode, unsigned i) {
+    char part[64];
+    if (!decode_opcode_part(opcode, i, part, sizeof part)) return MATRIX_TYPE_COUNT;
+    for (u8 t = 0; t < MATRIX_TYPE_COUNT; t++)
+        if (!strcmp(decode_matrix_types[t].name, part)) return t;
+    return MATRIX_TYPE_COUNT;
+}
+
+/* n of integers goes by 16 from 32 on, that of others by 8. */
+static bool shape_exists(const struct warpgroup_desc *w, u32 m) {
+    u32 bits = decode_matrix_types[w->type[MATRIX_A]].bits, n = w->n;
+    bool coarse = w->type[MATRIX_D] == MATRIX_S32;
+    if (m != 64 || n < 8 || n > WARPGROUP_COLUMNS || n % 8 || (coarse && n > 24 && n % 16)) return false;
+    return bits == 1 ? w->k == 256 : w->k * bits == 256;
+}
+
+static bool types_fit(const struct warpgroup_desc *w) {
+    u8 a = w->type[MATRIX_A], b = w->type[MATRIX_B], d = w->type[MATRIX_D];
+    switch ((enum matrix_type)a) {
+    case MATRIX_F16: return b == a && (d == MATRIX_F32 || d == MATRIX_F16);
+    case MATRIX_BF16:
+    case MATRIX_TF32: return b == a && d == MATRIX_F32;
+    case MATRIX_E4M3:
+    case MATRIX_E5M2: return (b == MATRIX_E4M3 || b == MATRIX_E5M2) && (d == MATRIX_F32 || d == MATRIX_F16);
+    case MATRIX_S8:
+    case MATRIX_U8: return (b == MATRIX_S8 || b == MATRIX_U8) && d == MATRIX_S32;
+    case MATRIX_B1: return b == a && d == MATRIX_S32 && w->combine == MATRIX_AND;
+    default: return false;
+    }
+}
+
+/* As an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; of bytes 13 bits, and a sum of as many. */
+static struct matrix_sum sum_of(const struct warpgroup_desc *w) {
+    bool bytes = decode_matrix_types[w->type[MATRIX_A]].bits == 8;
+    return (struct matrix_sum){.group = (u8)w->k, .fraction = bytes ? 13 : 25, .dropped = bytes ? 10 : 0};
+}
+
+static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
+    char shape[64];
+    u32 m, n, k;
+    if (!decode_opcode_part(opcode, 4, shape, sizeof shape) || sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3)
+        return false;
+    *w = (struct warpgroup_desc){.n = (u16)n, .k = (u16)k, .scale = REF_NONE};
+    w->type[MATRIX_D] = w->type[MATRIX_C] = type_at(opcode, 5);
+    w->type[MATRIX_A] = type_at(opcode, 6), w->type[MATRIX_B] = type_at(opcode, 7);
+    if (w->type[MATRIX_D] >= MATRIX_TYPE_COUNT || w->type[MATRIX_A] >= MATRIX_TYPE_COUNT ||
+        w->type[MATRIX_B] >= MATRIX_TYPE_COUNT)
+        return false;
+    w->saturate = decode_opcode_has(opcode, "satfinite");
+    w->combine = decode_opcode_has(opcode, "and") ? MATRIX_AND : MATRIX_MULTIPLY;
+    w->count = (u16)(n * decode_matrix_types[w->type[MATRIX_D]].bits / 64);
+    w->sum = sum_of(w);
+    return types_fit(w) && shape_exists(w, m);
+}
+
+/* ---- operands: d, a, b, scale-d {, scale-a, scale-b {, trans-a}, trans-b} ---- */
+
+static bool take_scale(struct decoder *d, const struct ptx_operand *p, struct warpgroup_desc *w) {
+    if (p->kind == PTX_OP_IMM) return w->fresh = !p->value, true;
+    return decode_predicate(d, p, &w->scale, &w->flip);
+}
+
+/* Immediates behind scale-d: two signs of floats, and of halves which of a and b is transposed. */
+static bool take_immediates(const struct ptx_insn *in, struct warpgroup_desc *w) {
+    bool floats = w->type[MATRIX_D] != MATRIX_S32, halves = decode_matrix_types[w->type[MATRIX_A]].bits == 16;
+    u32 n = 4 + 2 * floats + (halves ? 1u + !w->in_registers : 0);
+    if (in->noperands != n) return false;
+    for (u32 i = 4; i < n; i++)
+        if (in->operands[i].kind != PTX_OP_IMM) return false;
+    if (floats) w->negated = ((s64)in->operands[4].value < 0) != ((s64)in->operands[5].value < 0);
+    if (halves) w->transposed[MATRIX_B] = in->operands[n - 1].value != 0;
+    if (halves && !w->in_registers) w->transposed[MATRIX_A] = in->operands[6].value != 0;
+    return true;
+}
+
+static bool take_operands(struct decoder *d, struct warpgroup_desc *w) {
+    const struct ptx_insn *in = d->in;
+    if (in->noperands < 4) return decode_refuse(d, "operand missing in");
+    w->in_registers = in->operands[1].kind == PTX_OP_VECTOR;
+    w->d = arena_array(&d->m->arena, ref, w->count);
+    if (!take_immediates(in, w)) return decode_refuse(d, "not implemented: operands of");
+    if (!decode_registers(d, &in->operands[0], true, w->count, 4, w->d) ||
+        !decode_source(d, &in->operands[2], PTX_B64, &w->place[MATRIX_B]) || !take_scale(d, &in->operands[3], w))
+        return false;
+    if (w->in_registers) return decode_registers(d, &in->operands[1], false, 4, 4, w->a);
+    return decode_source(d, &in->operands[1], PTX_B64, &w->place[MATRIX_A]);
+}
+
+static bool decode_product(struct decoder *d) {
+    struct warpgroup_desc w;
+    if (!split_opcode(d->in->opcode, &w)) return decode_refuse(d, "not implemented: instruction");
+    decode_emit_warp_barrier(d);
+    if (!take_operands(d, &w)) return false;
+    u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
+    struct mem_desc m = {
+        .verb = MEM_LOAD, .space = SPACE_SHARED, .width = 2, .count = 1, .type = PTX_B16, .bulk = true};
+    u32 aux = decode_add_desc(d, &m);
+    struct op *o = decode_emit_named(d, "wgmma");
+    o->aux = aux;
+    o->target = target;
+    return true;
+}
+
+bool decode_warpgroup(struct decoder *d) {
+    const struct ptx_insn *in = d->in;
+    char part[64];
+    if (!decode_opcode_part(in->opcode, 1, part, sizeof part)) return decode_refuse(d, "not implemented: instruction");
+    if (!strcmp(part, "mma_async") && !decode_opcode_has(in->opcode, "sp")) return decode_product(d);
+    if (!strcmp(part, "fence")) return decode_emit_named(d, "nop"), true;
+    bool commit = !strcmp(part, "commit_group"), wait = !strcmp(part, "wait_group");
+    if (!commit && (!wait || in->noperands != 1 || in->operands[0].kind != PTX_OP_IMM))
+        return decode_refuse(d, "not implemented: instruction");
+    struct op *o = decode_emit_named(d, "wgmma.group");
+    o->imm = commit ? GROUP_PRODUCT_COMMIT : GROUP_PRODUCT_WAIT;
+    o->target = commit ? 0 : (u32)in->operands[0].value;
+    return true;
+}

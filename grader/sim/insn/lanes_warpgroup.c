@@ -1,0 +1,269 @@
+/* lanes_warpgroup.c — wgmma: a warp's sixteen rows. See code/warpgroup.h.
+ *
+ * The product is made when it is issued, which is one of the orders that a program must allow for; that nothing waited for it is found by
+ * race/product.c. */
+#include "grader/sim/insn/lanes.h"
+#include "grader/sim/insn/lanes_fused.h"
+#include "grader/sim/code/async.h"
+#include "grader/sim/code/warpgroup.h"
+#include "grader/sim/core/taint.h"
+#include "grader/sim/insn/lanes_async.h"
+#include "grader/sim/race/async.h"
+#include "grader/sim/race/product.h"
+
+#include <string.h>
+
+enum {
+    BLOCK = 32,    /* columns of b that are made at a time */
+    LONGEST = 256, /* k of b1 */
+    CHUNK = 16
+};
+
+/* A warp's product under way. */
+struct product {
+    struct exec *x;
+    const struct op *o;
+    const struct warpgroup_desc *w;
+    struct warpgroup_layout layout[2];
+    u32 bits;                                            /* of an element of a, and of b */
+    u8 origin;                                           /* of undefined elements; 0 = there are none */
+    bool row[WARPGROUP_ROWS], column[WARPGROUP_COLUMNS]; /* with undefined elements */
+    struct race_product read;
+};
+
+/* ---- shared memory ---- */
+
+static bool refuse_chunk(struct product *p, u32 which, u32 at) {
+    core_fault(
+        p->x, SIM_FAULT_OUT_OF_BOUNDS, p->o, 0, at,
+        "reads matrix %c at offset %u of shared memory, of which the block has %u bytes (descriptor: start %u, leading "
+        "dimension %u, stride %u, swizzle %u)",
+        which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start, p->layout[which].lead,
+        p->layout[which].stride, p->layout[which].span == CHUNK ? 0 : p->layout[which].span);
+    return false;
+}
+
+/* Undefined bytes make lines undefined; what a copy has yet to bring is told. */
+static void look_at_shadow(struct product *p, u32 at, bool *line, u32 lines) {
+    const unsigned char *w = p->x->shared_written + at;
+    u32 odd = 0;
+    for (u32 i = 0; i < CHUNK; i++) odd |= w[i] != 1 ? i + 1 : 0;
+    if (!odd) return;
+    if (memchr(w, TAINT_PENDING, CHUNK)) {
+        race_async_early(p->x, p->x->block, p->o, 0, at, CHUNK, "multiplies");
+        return;
+    }
+    for (u32 i = 0; i < CHUNK && !p->origin; i++)
+        if (w[i] != 1)
+            p->origin =
+                w[i] ? w[i] / 2 : taint_load(p->x, p->o, 0, at + i, p->bits < 8 ? 1 : p->bits / 8, SPACE_SHARED);
+    for (u32 i = 0; i < CHUNK; i++)
+        if (w[i] != 1) line[lines == 1 ? 0 : i * 8 / p->bits] = true;
+}
+
+/* The bytes of a chunk, or NULL with a report. `line`: the `lines` flags of what lies in it. */
+static const unsigned char *chunk_at(struct product *p, u32 which, u32 at, bool *line, u32 lines) {
+    struct exec *x = p->x;
+    if (at + CHUNK > x->shared_bytes) return refuse_chunk(p, which, at), NULL;
+    if (x->sanitize) {
+        look_at_shadow(p, at, line, lines);
+        ISAFN(lane_bulk_race)(x, p->o, 0, at, CHUNK, RACE_READ);
+        race_product_reads(&p->read, at);
+    }
+    return x->shared + at;
+}
+
+/* Values of a chunk's elements, `step` apart. */
+INLINE void spread(const unsigned char *chunk, u32 bits, u32 *out, u32 step) {
+    const u16 *half = (const u16 *)chunk;
+    const u32 *word = (const u32 *)chunk;
+    for (u32 i = 0; i < CHUNK * 8 / bits; i++)
+        out[i * step] = bits == 16 ? half[i] : bits == 32 ? word[i] : bits == 8 ? chunk[i] : chunk[i / 8] >> i % 8 & 1;
+}
+
+/* Lines from `first` on: out[line · by_line + k · by_k]. */
+static bool take_matrix(struct product *p, u32 which, u32 first, u32 lines, u32 *out, u32 by_line, u32 by_k) {
+    const struct warpgroup_layout *l = &p->layout[which];
+    u32 bits = p->bits, per = CHUNK * 8 / bits, k = p->w->k;
+    bool across = p->w->transposed[which], *flag = which == MATRIX_A ? p->row : p->column + first;
+    u32 shift = which == MATRIX_A ? p->x->warp->index % WARPGROUP_WARPS * WARPGROUP_ROWS : first;
+    for (u32 i = 0; i < (across ? k : lines); i++)
+        for (u32 u = 0; u < (across ? lines : k) / per; u++) {
+            u32 at = warpgroup_chunk(l, across, across ? i : shift + i, across ? shift / per + u : u);
+            const unsigned char *chunk = chunk_at(p, which, at, flag + (across ? u * per : i), across ? per : 1);
+            if (!chunk) return false;
+            spread(chunk, bits, out + (across ? u * per * by_line + i * by_k : i * by_line + u * per * by_k),
+                   across ? by_line : by_k);
+        }
+    return true;
+}
+
+/* a out of registers, as mma has it: warp rows × k. */
+static void take_registers(struct product *p, u32 *out) {
+    u32 per = 32 / p->bits, keep = p->bits == 32 ? ~0u : (1u << p->bits) - 1;
+    for (u32 reg = 0; reg < 4; reg++) {
+        const u32 *word = operand_at(p->x, p->w->a[reg]);
+        u8 origin = p->x->warp->ntainted ? taint_ref(p->x, p->w->a[reg]) : 0;
+        if (origin) {
+            if (!p->origin) p->origin = origin;
+            u32 lanes = taint_lanes(p->x, p->w->a[reg], 4);
+            for (u32 l = 0; l < 32; l++) p->row[l / 4 + 8 * (reg & 1)] |= lanes >> l & 1;
+        }
+        for (u32 l = 0; l < 32; l++)
+            for (u32 e = 0; e < per; e++)
+                out[(l / 4 + 8 * (reg & 1)) * p->w->k + l % 4 * per + e + 4 * per * (reg >> 1)] =
+                    word[l] >> p->bits * e & keep;
+    }
+}
+
+/* ---- d: register and lane of an element ---- */
+
+static u32 *element_of_d(const struct product *p, u32 row, u32 column, u32 *half) {
+    bool halves = p->w->type[MATRIX_D] == MATRIX_F16;
+    u32 reg = column / 8 * (halves ? 2 : 4) + row / 8 * (halves ? 1 : 2) + (halves ? 0 : column % 2);
+    *half = halves ? column % 2 * 16 : 32;
+    return (u32 *)operand_at(p->x, p->w->d[reg]) + row % 8 * 4 + column % 8 / 2;
+}
+
+static u32 get_d(const struct product *p, u32 row, u32 column) {
+    u32 half, v = *element_of_d(p, row, column, &half);
+    return half == 32 ? v : v >> half & 0xffff;
+}
+
+static void put_d(const struct product *p, u32 row, u32 column, u32 v) {
+    u32 half, *at = element_of_d(p, row, column, &half);
+    *at = half == 32 ? v : (*at & 0xffffu << (16 - half)) | v << half;
+}
+
+/* ---- products ---- */
+
+static void split_all(u8 type, const u32 *v, u32 n, bool negated, struct fused_factor *out) {
+    u32 special = 0;
+#define SPLIT(id)                                                                             \
+    case id:                                                                                  \
+        for (u32 i = 0; i < n; i++) special |= fused_split(id, v[i], &out->m[i], &out->e[i]); \
+        break;
+    switch ((enum matrix_type)type) {
+        SPLIT(MATRIX_F16)
+        SPLIT(MATRIX_BF16)
+        SPLIT(MATRIX_TF32)
+        SPLIT(MATRIX_E4M3)
+    default: SPLIT(MATRIX_E5M2)
+    }
+#undef SPLIT
+    out->special = special;
+    for (u32 i = 0; negated && i < n; i++) {
+        out->m[i] = -out->m[i];
+        out->e[i] = out->e[i] == FUSED_PLUS ? FUSED_MINUS : out->e[i] == FUSED_MINUS ? FUSED_PLUS : out->e[i];
+    }
+}
+
+static void multiply_floats(struct product *p, const struct fused_factor *a, const u32 *values, u32 columns, u32 *c) {
+    static _Thread_local struct fused_factor b;
+    const struct warpgroup_desc *w = p->w;
+    split_all(w->type[MATRIX_B], values, columns * w->k, false, &b);
+    ISAFN(lane_fused_multiply)
+    (&w->sum, WARPGROUP_ROWS, columns, w->k, fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a,
+     &b, w->type[MATRIX_D], c);
+}
+
+static s64 integer_of(u8 type, u32 v) { return type == MATRIX_S8 ? (s8)v : (s64)v; }
+
+static void multiply_integers(const struct product *p, const u32 *a, const u32 *b, u32 columns, u32 *c) {
+    const struct warpgroup_desc *w = p->w;
+    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) {
+        s64 sum = (s32)c[i];
+        for (u32 k = 0; k < w->k; k++)
+            sum += integer_of(w->type[MATRIX_A], a[i / columns * w->k + k]) *
+                   integer_of(w->type[MATRIX_B], b[k * columns + i % columns]);
+        c[i] = w->saturate ? (u32)saturate_s32(sum) : (u32)(u64)sum;
+    }
+}
+
+static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor, u32 first, u32 columns,
+                         bool adds) {
+    static _Thread_local u32 b[BLOCK * LONGEST];
+    u32 c[WARPGROUP_ROWS * BLOCK];
+    if (!take_matrix(p, MATRIX_B, first, columns, b, 1, columns)) return false;
+    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) c[i] = adds ? get_d(p, i / columns, first + i % columns) : 0;
+    if (p->w->type[MATRIX_D] == MATRIX_S32) multiply_integers(p, a, b, columns, c);
+    else multiply_floats(p, factor, b, columns, c);
+    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) put_d(p, i / columns, first + i % columns, c[i]);
+    return true;
+}
+
+/* ---- undefined elements: a row of a, a column of b, d itself where it is added to ---- */
+
+static void taint_results(const struct product *p, bool adds) {
+    bool halves = p->w->type[MATRIX_D] == MATRIX_F16;
+    for (u32 reg = 0; reg < p->w->count; reg++) {
+        u64 bits[32] = {0};
+        u8 before = race_product_origin(p->x, taint_ref(p->x, p->w->d[reg]));
+        if (adds && before) taint_bits(p->x, p->w->d[reg], 4, bits);
+        for (u32 l = 0; p->origin && l < 32; l++)
+            for (u32 e = 0; e < (halves ? 2 : 1); e++) {
+                u32 row = l / 4 + (halves ? reg % 2 : reg % 4 / 2) * 8;
+                u32 column = (halves ? reg / 2 : reg / 4) * 8 + l % 4 * 2 + (halves ? e : reg % 2);
+                if (p->row[row] || p->column[column]) bits[l] |= halves ? 0xffffull << 16 * e : 0xffffffffull;
+            }
+        taint_set(p->x, p->w->d[reg], 4, ~0u, bits, adds && before ? before : p->origin);
+    }
+}
+
+/* ---- the instruction ---- */
+
+static bool same_for_all(struct product *p, u32 which) {
+    const u64 *v = operand_at(p->x, p->w->place[which]);
+    taint_check(p->x, p->o, p->w->place[which], 8, ~0u, "uses it as a matrix descriptor");
+    for (u32 l = 1; l < 32; l++)
+        if (v[l] != v[0]) {
+            core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, l, v[l],
+                       "has another matrix descriptor than lane 0 of its warp");
+            return false;
+        }
+    p->layout[which] = warpgroup_layout_of(v[0]);
+    return true;
+}
+
+static bool whole_group(struct product *p, u32 mask) {
+    u32 first = p->x->warp->index / WARPGROUP_WARPS * WARPGROUP_WARPS;
+    if (!ISAFN(lane_whole_warp)(p->x, p->o, mask)) return false;
+    if (first + WARPGROUP_WARPS <= p->x->block->nwarps) return true;
+    core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, 0, 0, "is in a warpgroup of %u warps: wgmma needs four, warps %u to %u",
+               p->x->block->nwarps - first, first, first + WARPGROUP_WARPS - 1);
+    return false;
+}
+
+static void make_product(struct product *p, bool adds) {
+    static _Thread_local u32 a[WARPGROUP_ROWS * LONGEST];
+    static _Thread_local struct fused_factor factor;
+    const struct warpgroup_desc *w = p->w;
+    if (w->in_registers) take_registers(p, a);
+    else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS, a, w->k, 1)) return;
+    if (w->type[MATRIX_D] != MATRIX_S32)
+        split_all(w->type[MATRIX_A], a, (u32)WARPGROUP_ROWS * w->k, w->negated, &factor);
+    for (u32 n = 0; n < w->n; n += BLOCK)
+        if (!make_columns(p, a, &factor, n, w->n - n < BLOCK ? w->n - n : BLOCK, adds)) return;
+    if (!p->x->sanitize) return;
+    if (p->origin || p->x->warp->ntainted) taint_results(p, adds);
+    race_product_begin(p->x, p->o, &p->read, w->d, w->count);
+    p->x->tainted_at = p->o, p->x->running = 0; /* from here on the warp has undefined values */
+}
+
+void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
+    const struct warpgroup_desc *w = &x->worker->launch->module->warpgroups[o->target];
+    struct product p = {.x = x, .o = o, .w = w, .bits = decode_matrix_types[w->type[MATRIX_A]].bits};
+    if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) || (!w->in_registers && !same_for_all(&p, MATRIX_A)))
+        return;
+    taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
+    bool adds = w->scale == REF_NONE ? !w->fresh : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
+    core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * w->k / 32);
+    make_product(&p, adds);
+}
+
+void ISAFN(op_wgmmagroup)(struct exec *x, const struct op *o, u32 mask) {
+    (void)mask;
+    if (!x->sanitize) return;
+    if (o->imm == GROUP_PRODUCT_COMMIT) race_product_commit(x);
+    else race_product_wait(x, o, o->target);
+}

@@ -1,0 +1,127 @@
+/* product.c — see product.h. Results are marked as undefined values are (core/taint.h), with an origin of their own, which is taken back
+ * from whatever registers have it when the warp has waited. What a product read is kept as a number, and compared then. */
+#include "grader/sim/race/product.h"
+#include "common/grow.h"
+#include "grader/sim/core/place.h"
+#include "grader/sim/core/taint.h"
+#include "grader/sim/mem/tensor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flight {
+    const struct op *o;
+    u32 warp, group;
+    u8 origin;
+    u64 digest;
+    struct race_product *read;
+};
+struct products {
+    struct flight *flight;
+    u32 n, capacity;
+    u32 *committed; /* groups, by warp */
+};
+
+static struct products *products_of(struct block *b) {
+    if (b->products) return b->products;
+    b->products = xcalloc(1, sizeof *b->products);
+    b->products->committed = xcalloc(b->nwarps, sizeof(u32));
+    return b->products;
+}
+
+static void forget_all(struct products *p) {
+    while (p->n) free(p->flight[--p->n].read);
+}
+
+void race_product_start(struct block *b) {
+    if (!b->products) return;
+    forget_all(b->products);
+    memset(b->products->committed, 0, b->nwarps * sizeof(u32));
+}
+
+void race_product_free(struct block *b) {
+    if (!b->products) return;
+    forget_all(b->products);
+    free(b->products->flight), free(b->products->committed), free(b->products);
+    b->products = NULL;
+}
+
+static u64 digest(const struct block *b, const struct race_product *p) {
+    u64 h = 0;
+    for (u32 i = 0; i < p->n; i++) h = memory_digest(b->shared + p->chunk[i] * 16u, 16, h);
+    return h;
+}
+
+void race_product_begin(struct exec *x, const struct op *o, const struct race_product *p, const ref *result, u32 n) {
+    struct products *all = products_of(x->block);
+    u64 ones[32];
+    memset(ones, 0xff, sizeof ones);
+    GROW(all->flight, all->n + 1, all->capacity, 16);
+    struct flight *f = &all->flight[all->n++];
+    *f = (struct flight){
+        .o = o, .warp = x->warp->index, .group = all->committed[x->warp->index], .origin = taint_unwaited(x, o)};
+    f->read = xmalloc(sizeof *p);
+    memcpy(f->read, p, sizeof *p);
+    f->digest = digest(x->block, p);
+    for (u32 i = 0; i < n; i++)
+        if (!race_product_origin(x, taint_ref(x, result[i]))) taint_set(x, result[i], 4, ~0u, ones, f->origin);
+}
+
+void race_product_commit(struct exec *x) { products_of(x->block)->committed[x->warp->index]++; }
+
+static void report_change(struct exec *x, const struct op *o, const struct flight *f) {
+    const struct launch *l = x->worker->launch;
+    char where[128];
+    place_element(l, f->read->chunk[0] * 16u, x->mems[f->o->aux].width, where, sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC, o, 0, f->read->chunk[0] * 16u,
+               "waits for the product of line %u, but what it reads, from %s on, was written to before that",
+               place_line(l, (u32)(f->o - l->ops)), where);
+}
+
+/* Registers that have the origin are defined, unless another product that is under way has it too. */
+static void define(struct exec *x, const struct products *all, u8 origin) {
+    struct warp *w = x->warp;
+    for (u32 i = 0; i < all->n; i++)
+        if (all->flight[i].warp == w->index && all->flight[i].origin == origin) return;
+    for (u32 i = 0; w->ntainted && i < w->taint_end / 4; i++)
+        if (w->origin[i] == origin) taint_put(w, w->frames + i * 4ul, 4, ~0u, NULL, 0);
+}
+
+void race_product_wait(struct exec *x, const struct op *o, u32 left) {
+    struct products *all = products_of(x->block);
+    u32 warp = x->warp->index, kept = 0, n = all->n;
+    u8 done[64] = {0};
+    for (u32 i = 0; i < n; i++) {
+        struct flight *f = &all->flight[i];
+        if (f->warp != warp || f->group + left >= all->committed[warp]) {
+            all->flight[kept++] = *f;
+            continue;
+        }
+        if (digest(x->block, f->read) != f->digest) report_change(x, o, f);
+        done[f->origin % sizeof done] = f->origin;
+        free(f->read);
+    }
+    all->n = kept;
+    for (u32 i = 0; i < sizeof done; i++)
+        if (done[i]) define(x, all, done[i]);
+}
+
+u8 race_product_origin(const struct exec *x, u8 origin) {
+    const struct products *all = x->block->products;
+    for (u32 i = 0; origin && all && i < all->n; i++)
+        if (all->flight[i].warp == x->warp->index && all->flight[i].origin == origin) return 0;
+    return origin;
+}
+
+const struct op *race_product_reader(const struct block *b, u32 offset, u32 bytes, u32 *thread) {
+    const struct products *all = b->products;
+    for (u32 i = 0; all && i < all->n; i++)
+        for (u32 k = 0; k < all->flight[i].read->n; k++) {
+            u32 at = all->flight[i].read->chunk[k] * 16u;
+            if (at + 16 <= offset || at >= offset + bytes) continue;
+            *thread = all->flight[i].warp * 32;
+            return all->flight[i].o;
+        }
+    return NULL;
+}
