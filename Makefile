@@ -165,6 +165,9 @@ $(B)/tests/libfakecuda.so: $(fake_c) $(wildcard grader/tests/fakecuda/*.h) | $(B
 $(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
+$(B)/tests/copies: $(call obj,grader/tests/timing/copies.c) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # All that has a GPU as its subject, into OUT; works with what is built already where nothing can be installed.
 OUT ?= $(B)/gpu-report
 gpu-report:
@@ -177,8 +180,9 @@ gpu-carry: all
 	$(Q)mkdir -p $(B)/lib/carry && ldd $(B)/grader $(B)/simgpu $(B)/libexec/device | awk '$$3 ~ /^\// { print $$3 }' | \
 	  grep -vE '/lib(c|m|dl|rt|pthread)\.so|/lib/carry/' | sort -u | xargs -r -I{} cp -L {} $(B)/lib/carry/
 # The table and the ablation of docs/time-model.md.
-time-model: $(B)/tests/judge
+time-model: $(B)/tests/judge $(B)/tests/copies
 	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing
+	$(Q)$(B)/tests/copies
 # How fast the simulator runs, beside plain C.
 $(B)/tests/bench-ptx/%.ptx: grader/tests/bench/%.cu | $(B)/setup.done
 	@mkdir -p $(@D)

@@ -40,9 +40,9 @@ enum ex_type {
 };
 
 enum ex_role {
-    EX_IN,     /* device buffer, must be unchanged afterwards */
-    EX_OUT,    /* device buffer, poisoned before the call */
-    EX_INOUT,  /* device buffer, filled before the call, compared afterwards */
+    EX_IN,     /* buffer, must be unchanged afterwards */
+    EX_OUT,    /* buffer, poisoned before the call */
+    EX_INOUT,  /* buffer, filled before the call, compared afterwards */
     EX_SCALAR, /* passed by value */
 };
 
@@ -63,6 +63,9 @@ struct ex_arg {
     ex_fill_fn *fill;   /* inputs; NULL = uniform: [-1, 1) for floats, [-100, 100] for integers */
     ex_value_fn *value; /* scalars; NULL = dim[.dim] */
     int dim;            /* scalars without a value function: which dimension */
+    /* Buffers: it lies in pinned memory of the host. The entry gets its address, may not look there, and moves data by copies
+     * (cudaMemcpyAsync); kernels must not use it. Such a buffer is no alias, and has none. */
+    bool host;
     /* A buffer that is another one: this argument points `alias_offset(c)` elements into argument `alias` - 1
      * (0 = a buffer of its own). Decided per case, so that only some cases alias. */
     int (*alias)(const struct ex_case *c);

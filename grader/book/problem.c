@@ -60,6 +60,8 @@ static bool place_alias(struct problem *p, unsigned i, int owner, struct err *e)
     if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i || p->ex->args[owner].role == EX_SCALAR ||
         (p->ex->args[owner].alias && p->ex->args[owner].alias(p->c)))
         return err_set(e, ERR_INTERNAL, "argument `%s` aliases no buffer of its own", a->name);
+    if (a->host || p->ex->args[owner].host)
+        return err_set(e, ERR_INTERNAL, "argument `%s`: no alias lies in the host's memory", a->name);
     o->owner = owner;
     o->offset = (a->alias_offset ? a->alias_offset(p->c) : 0) * ex_type_bytes(p->ex->args[owner].type);
     if (o->offset > p->op[owner].bytes || o->bytes > p->op[owner].bytes - o->offset)

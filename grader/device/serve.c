@@ -174,7 +174,7 @@ static bool on_buffers(struct device *d, const struct control_request *q, int fd
         b->name[sizeof b->name - 1] = 0;
         if (b->offset > d->file_bytes || b->bytes > d->file_bytes - b->offset)
             return refuse(p, "a buffer outside its file");
-        buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset};
+        buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset, b->host};
     }
     bool laid = server_buffers(d->server, buffers, d->buffers.n, &e);
     if (!laid && e.kind != ERR_LIMIT) return refuse(p, e.text);
@@ -207,7 +207,7 @@ static bool on_record(struct device *d, const struct control_request *q, int fd,
     if (!d->recording) return true;
     p->launches = recording_launches(d->recording);
     p->writes = recording_writes(d->recording);
-    p->moves = recording_moves(d->recording);
+    p->moves = recording_moves(d->server, d->recording);
     tell_leaks(d, p);
     return true;
 }
@@ -290,6 +290,7 @@ static bool on_replay(struct device *d, const struct control_request *q, int fd,
     leave_log(d, p);
     tell_compiler(d, p);
     if (r->read_back) look_for_undefined(d);
+    if (!d->gpu) tally_schedule(&d->tally, d->server, d->recording);
     tally_sort(&d->tally);
     p->tally_bytes = (uint32_t)tally_pack(&d->tally, d->file);
     if (!o.fault && o.end != SERVER_DEADLINE && r->read_back && !read_back(d))

@@ -76,6 +76,8 @@ void check_plausible(struct grading *g, const struct tally *own);
 /* The floor on time alone, modelled or measured; false below it. `n`: what was counted, at whatever size tells which units
  * work. */
 bool check_plausible_time(struct grading *g, const struct sim_counters *n, double seconds);
+/* Whether the problem's bytes are the host's, so that they cross the bus. */
+bool grade_crosses(const struct exercise *ex);
 /* Least seconds for `flops` operations, of which tensor cores do so many. */
 double grade_working_seconds(const struct gpu_device *d, double flops, double on_tensor_cores);
 /* Of a problem's operations, those that the roof takes for tensor cores': all, where they could do all, else what was counted. */

@@ -24,7 +24,7 @@ struct metric {
 #undef COUNTER
 #define METRIC(key, num, den, none, text)                                          \
     static double num_##key(const struct sim_counters *c, const struct tally *t) { \
-        (void)t;                                                                   \
+        (void)c, (void)t;                                                          \
         return num;                                                                \
     }                                                                              \
     static double den_##key(const struct sim_counters *c, const struct tally *t) { \

@@ -22,6 +22,12 @@ double grade_on_tensor_cores(const struct exercise *ex, double flops, double cou
     return ex->products ? flops : counted;
 }
 
+bool grade_crosses(const struct exercise *ex) {
+    bool any = false;
+    for (unsigned i = 0; i < ex->nargs; i++) any |= ex->args[i].host;
+    return any && ex->bytes;
+}
+
 double result_peak_flops(const struct speed_result *s, const struct gpu_device *d) {
     if (!(s->flops > 0)) return 2.0 * d->fp32_lanes * d->sms * d->clock_hz;
     return s->flops / grade_working_seconds(d, s->flops, s->matrix_flops);

@@ -55,6 +55,7 @@ struct speed_result {
     const char *bound_by;
     const char *size;    /* the problem that was timed: "512 x 256 x 512" */
     double bytes, flops; /* that the problem needs at this size; 0 = not said */
+    double bus_rate;     /* bytes a second, where the bytes cross the bus to the host; 0 = they don't */
     double matrix_flops; /* of these, for tensor cores, which have a rate of their own (grade_on_tensor_cores) */
     double gain;         /* of the model answer over the naive version, as a factor; 0 = unknown */
     bool timed;          /* modelled at the size that is timed, else at the one that is counted */

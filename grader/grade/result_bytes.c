@@ -67,7 +67,8 @@ static void visit_speed(struct pack *p, struct speed_result *s) {
         NUMBER(p, s->baseline_us);
     NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
         NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high), NUMBER(p, s->gain), NUMBER(p, s->whole),
-        NUMBER(p, s->timed), NUMBER(p, s->bytes), NUMBER(p, s->flops), NUMBER(p, s->matrix_flops);
+        NUMBER(p, s->timed), NUMBER(p, s->bytes), NUMBER(p, s->flops), NUMBER(p, s->matrix_flops),
+        NUMBER(p, s->bus_rate);
 }
 
 static void visit_kernel(struct pack *p, struct kernel_result *k) {

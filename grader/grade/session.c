@@ -42,7 +42,8 @@ static bool lay_out(struct session *s, struct case_run *out) {
     for (unsigned i = 0; i < s->ex->nargs; i++) {
         if (!problem_has_buffer(&s->problem, i)) continue;
         struct control_buffer *c = &b->buffer[b->n++];
-        *c = (struct control_buffer){.bytes = s->problem.op[i].bytes, .offset = s->share.offset[i]};
+        *c = (struct control_buffer){
+            .bytes = s->problem.op[i].bytes, .offset = s->share.offset[i], .host = s->ex->args[i].host};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
     if (!session_ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
@@ -69,7 +70,7 @@ static void make_args(const struct session *s, struct wb_arg *args) {
         const struct ex_arg *a = &s->ex->args[i];
         args[i] = (struct wb_arg){.type = a->role == EX_SCALAR ? wire_type(a->type) : WB_PTR};
         if (a->role == EX_SCALAR) memcpy(&args[i].value, s->problem.op[i].before, s->problem.op[i].bytes);
-        else args[i].value = address(s, i);
+        else args[i].value = address(s, i), args[i].host = a->host ? s->problem.op[i].bytes : 0;
     }
 }
 
@@ -230,7 +231,7 @@ static void put_call(const char *name, struct buf *out) {
         const char *message, *words;
     } known[] = {{"read", "The copy to the host"},
                  {"write", "The copy to the device"},
-                 {"copy", "The copy on the device"},
+                 {"copy", "The copy"},
                  {"fill", "The call to `cudaMemset`"},
                  {"launch", "The kernel launch"},
                  {"alloc", "The call to `cudaMalloc`"},

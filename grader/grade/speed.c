@@ -15,6 +15,7 @@
 #include "grader/grade/toolbox.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Modelled seconds of a file at each of the two sizes; 0 = too long to simulate or wrong. */
@@ -129,17 +130,46 @@ bool speed_reference(const struct exercise *ex, const struct grade_options *go, 
  * and a device, which no version can beat: L2 is cold and full of other data, so that whatever is written pushes as much out. */
 static double roofline(const struct grading *g, const struct ex_case *c, const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
-    double moving = g->ex->bytes ? g->ex->bytes(c) / d->dram_rate : 0;
+    double moving = g->ex->bytes ? g->ex->bytes(c) / (grade_crosses(g->ex) ? d->bus_both_rate : d->dram_rate) : 0;
     double flops = g->ex->flops ? g->ex->flops(c) : 0;
     double working = grade_working_seconds(d, flops, grade_on_tensor_cores(g->ex, flops, (double)n->flops_matrix));
     return moving > working ? moving : working;
 }
 
-/* Of the kernel that takes longest, all its launches together. */
+struct busy {
+    const char *name;
+    double seconds;
+};
+
+static int by_seconds(const void *x, const void *y) {
+    double a = ((const struct busy *)x)->seconds, b = ((const struct busy *)y)->seconds;
+    return (a < b) - (a > b);
+}
+
+/* Which part of the time each engine works. */
+static void put_busy(const struct tally *own, struct buf *out) {
+    struct busy b[] = {
+        {"copies to the device", own->bus_in}, {"copies to the host", own->bus_out}, {"kernels", own->kernels_busy}};
+    qsort(b, 3, sizeof *b, by_seconds);
+    for (unsigned i = 0; i < 3; i++)
+        buf_printf(out, "%s%s, %.0f %%",
+                   i == 0   ? ""
+                   : i == 1 ? " (next: "
+                            : "; ",
+                   b[i].name, 100 * b[i].seconds / own->seconds);
+    buf_puts(out, ")");
+}
+
+/* Of the kernel that takes longest, all its launches together; where data cross the bus, what takes how much of the time. */
 static const char *bound_by(struct arena *a, const struct tally *own) {
     const struct tally_kernel *k = tally_longest(own);
     char bound[192];
     struct buf text = {0};
+    if (own->scheduled && own->bus_in + own->bus_out > 0) {
+        put_busy(own, &text);
+        const char *kept = arena_strndup(a, buf_str(&text), text.size);
+        return buf_free(&text), kept;
+    }
     if (k) tally_bound_text(k, bound, sizeof bound), buf_puts(&text, bound);
     if (k && own->nkernels > 1 && own->seconds > 0)
         buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name, 100 * k->seconds / own->seconds);
@@ -184,6 +214,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->gain = naive > 0 ? naive / answer : 0;
     s->of_roofline = roofline(g, c, &own->counters) / own->seconds;
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
+    s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_both_rate : 0;
     s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)own->counters.flops_matrix);
     if (own->waits) {
         s->forfeit = true;

@@ -319,7 +319,7 @@ static void achieved(const struct speed_result *p, const struct gpu_device *d, s
     double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9, flops = p->flops / seconds * 1e-9;
     if (p->bytes > 0) {
         buf_puts(out, "achieves "), page_number(bytes, out), buf_puts(out, " of ");
-        page_number(d->dram_rate * 1e-9, out), buf_puts(out, " GB/s");
+        page_number((p->bus_rate > 0 ? p->bus_rate : d->dram_rate) * 1e-9, out), buf_puts(out, " GB/s");
     }
     if (p->flops > 0) {
         buf_puts(out, p->bytes > 0 ? ", " : "achieves "), page_number(flops, out), buf_puts(out, " of ");

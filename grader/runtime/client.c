@@ -273,3 +273,31 @@ int wb_exchange(struct wb_call *c) {
     wb_unlock();
     return error;
 }
+
+/* ---- what is lent ---- */
+
+/* Set between calls of entries, by the thread that makes them. */
+enum { LENT = 64 };
+static struct { _Atomic uint64_t start, bytes; } lent[LENT];
+static _Atomic unsigned nlent;
+
+void wb_lend_host(uint64_t start, uint64_t bytes) {
+    unsigned i = 0;
+    bool begins = bytes > 0;
+    while (i < LENT && !(begins ? !lent[i].bytes : lent[i].bytes && lent[i].start == start)) i++;
+    if (i == LENT) return;
+    lent[i].start = start;
+    lent[i].bytes = bytes;
+    if (begins) nlent++;
+    else nlent--;
+}
+
+bool wb_lent(uint64_t address, uint64_t *start, uint64_t *bytes) {
+    for (unsigned i = 0; nlent && i < LENT; i++) {
+        *start = lent[i].start, *bytes = lent[i].bytes;
+        if (address - *start < *bytes) return true;
+    }
+    return false;
+}
+
+bool wb_lends(void) { return nlent; }

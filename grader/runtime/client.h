@@ -48,6 +48,12 @@ bool wb_await(uint32_t number, void (*pause)(unsigned round));
 int wb_known_error(void);
 /* The last error with which the device refused something that this thread asked for, since the last call. */
 int wb_refusal(void);
+/* While an entry is called: so many bytes from there on, of the device's addresses, stand for an exercise's memory of the host. 0 bytes:
+ * no more. */
+void wb_lend_host(uint64_t start, uint64_t bytes);
+/* The range that holds the address; false: it is in none. Without a lock, for signal handlers. */
+bool wb_lent(uint64_t address, uint64_t *start, uint64_t *bytes);
+bool wb_lends(void);
 uint64_t wb_time_ns(void);  /* device time, as of the last reply */
 bool wb_output_waits(void); /* device printf has written something */
 void wb_lock(void);

@@ -96,6 +96,12 @@ struct job {
     char entry[256];
 };
 
+/* Buffers in the host's memory: the program copies from and to them, and must not look. */
+static void lend(const struct job *job, bool on) {
+    for (uint32_t i = 0; i < job->nargs; i++)
+        if (job->args[i].host) wb_lend_host(job->args[i].value, on ? job->args[i].host : 0);
+}
+
 /* Reports, then waits for the next call. False: the server has no more. */
 static bool next(enum wb_call_state state, const char *text, struct job *job) {
     char tail[sizeof job->args + sizeof job->entry];
@@ -129,8 +135,10 @@ static void serve(void *object) {
         text[0] = 0;
         void *entry = dlsym(object, job.entry);
         state = entry ? WB_RETURNED : WB_NO_ENTRY;
+        lend(&job, true);
         if (entry) call((void (*)(void))entry, job.args, job.nargs);
-        else list_functions(object, job.entry, text, sizeof text);
+        lend(&job, false);
+        if (!entry) list_functions(object, job.entry, text, sizeof text);
     }
 }
 

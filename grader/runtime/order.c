@@ -23,9 +23,13 @@ static void join(struct wb_clock *to, const struct wb_clock *from) {
         if (from->of[i] > to->of[i]) to->of[i] = from->of[i];
 }
 
+static void watch(void) {
+    if (!watching) watching = true, thread = pthread_self();
+}
+
 unsigned wb_order_open(bool apart) {
     wb_lock();
-    if (!watching) watching = true, thread = pthread_self();
+    watch();
     unsigned i = FIRST;
     while (i < WB_STREAMS - 1 && lanes[i].used) i++; /* the last is shared by those that are too many */
     lanes[i].used = true;
@@ -51,9 +55,11 @@ static void tell(void) {
     wb_post_tail(order, &q, both, sizeof both);
 }
 
+/* Where data come from the host's memory, a single stream is of interest, too: the host may wait for it. */
 void wb_order_command(cudaStream_t s) {
-    if (!watching) return;
+    if (!watching && !wb_lends()) return;
     wb_lock();
+    watch();
     unsigned lane = lane_of(s);
     struct wb_clock *own = &lanes[lane].after;
     several_threads |= !pthread_equal(thread, pthread_self());

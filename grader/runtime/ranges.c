@@ -38,7 +38,11 @@ bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned 
 }
 
 bool wb_range_find(const void *p, struct wb_range *out) {
-    uint64_t address = (uint64_t)p;
+    uint64_t address = (uint64_t)p, start, bytes;
+    if (wb_lent(address, &start, &bytes)) {
+        *out = (struct wb_range){.start = start, .bytes = bytes, .kind = WB_MEMORY_PINNED, .advice = {0, -2, -2, -2}};
+        return true;
+    }
     wb_lock();
     size_t at = behind(address);
     bool found = at && (address - ranges[at - 1].start < ranges[at - 1].bytes || address == ranges[at - 1].start);
@@ -117,7 +121,7 @@ bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows) {
 
 static bool is(const void *p, enum wb_memory kind) {
     struct wb_range r;
-    return nranges && wb_range_find(p, &r) && r.kind == kind;
+    return (nranges || wb_lends()) && wb_range_find(p, &r) && r.kind == kind;
 }
 
 bool wb_is_managed(const void *p) { return is(p, WB_MEMORY_MANAGED); }

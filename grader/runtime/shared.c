@@ -47,9 +47,13 @@ static bool try_again(uint64_t address) {
 
 static void on_fault(int signal_number, siginfo_t *info, void *context) {
     (void)context;
-    uint64_t address = (uint64_t)info->si_addr;
+    uint64_t address = (uint64_t)info->si_addr, start, bytes;
     if (try_again(address)) return;
-    if (address >= base && address - base < span)
+    if (wb_lent(address, &start, &bytes))
+        say("host code looks at ", address,
+            ", in an exercise's memory of the host: what lies there is drawn after the entry has returned; copy it to "
+            "the device");
+    else if (address >= base && address - base < span)
         say("host code dereferenced device address ", address, ": copy the data with cudaMemcpy");
     /* Back to whoever was there before, and let the instruction fault again. */
     sigaction(signal_number, &previous, NULL);

@@ -171,7 +171,7 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
         bool wait = !async && (host_side(to) || host_side(from));
         return copy_on_device(to, to_pitch, from, from_pitch, width, rows, wait);
     }
-    if ((to_device && host_side(to)) || (from_device && host_side(from)))
+    if (!wb_session(&error)->grading && ((to_device && host_side(to)) || (from_device && host_side(from))))
         return copy_on_host(to, to_pitch, from, from_pitch, width, rows);
     if (to_device) return wb_write((uint64_t)to, to_pitch, from, from_pitch, width, rows);
     if (from_device) {

@@ -61,6 +61,9 @@ struct backend_ops {
      * makes these the pages of a memory file, until unshare; NULL where a device cannot, then data is copied. mark says
      * that a range was written there, or that what it holds counts as never written. */
     uint64_t (*alloc_pages)(struct backend *, uint64_t bytes, const char *name);
+    /* The same for a buffer in pinned memory of the host: an address of the device's range stands for it, which copies know and
+     * kernels must not use. */
+    uint64_t (*alloc_host)(struct backend *, uint64_t bytes, const char *name);
     /* Memory that host and device share: the pages of a file, from `offset` on; `base` is the address of the first. How
      * many bytes, 0 = there can be none. NULL where a device cannot. */
     uint64_t (*back_shared)(struct backend *, int fd, uint64_t offset);

@@ -53,10 +53,31 @@ static uint64_t gpu_alloc(struct backend *b, uint64_t bytes, const char *name) {
     uint64_t room = ((bytes ? bytes : 1) + ALIGN - 1) / ALIGN * ALIGN + REDZONE, at = g->pool;
     for (unsigned i = 0; i <= g->nblocks; i++) {
         uint64_t end = i < g->nblocks ? g->blocks[i].start : g->pool + g->base.memory_bytes;
-        if (end - at >= room) return insert_block(g, i, (struct gpu_block){at, bytes}), at;
+        if (end - at >= room) return insert_block(g, i, (struct gpu_block){at, bytes, NULL}), at;
         if (i < g->nblocks) at = g->blocks[i].start + (g->blocks[i].bytes + ALIGN) / ALIGN * ALIGN + REDZONE;
     }
     return 0;
+}
+
+/* A place in the pool stands for it, so that the host sees addresses of one range. */
+static uint64_t gpu_alloc_host(struct backend *b, uint64_t bytes, const char *name) {
+    struct backend_gpu *g = gpu(b);
+    unsigned n = g->nhosts;
+    if (n == sizeof g->hosts / sizeof *g->hosts) return 0;
+    if (!g->hosts[n].bytes || g->hosts[n].room < bytes) {
+        if (g->hosts[n].bytes) g->d.cuMemFreeHost(g->hosts[n].bytes);
+        g->hosts[n].bytes = NULL, g->hosts[n].room = bytes ? bytes : 1;
+        if (gpu_fail(g, g->d.cuMemHostAlloc((void **)&g->hosts[n].bytes, g->hosts[n].room, 0))) return 0;
+    }
+    uint64_t address = gpu_alloc(b, bytes, name);
+    if (address) g->blocks[find_block(g, address)].host = g->hosts[n].bytes, g->nhosts++;
+    return address;
+}
+
+/* The pinned memory behind an address, or NULL. */
+static unsigned char *host_of(const struct backend_gpu *g, uint64_t address) {
+    int i = find_block(g, address);
+    return i >= 0 && g->blocks[i].host ? g->blocks[i].host + (address - g->blocks[i].start) : NULL;
 }
 
 static bool gpu_free(struct backend *b, uint64_t address) {
@@ -97,7 +118,7 @@ static bool write_queued(struct backend_gpu *g, uint64_t to, const void *data, u
     unsigned char *at = g->pinned + g->pinned_used;
     memcpy(at, data, bytes);
     g->pinned_used += (bytes + 255) / 256 * 256;
-    return !gpu_fail(g, g->d.cuMemcpyHtoDAsync_v2(to, at, bytes, g->stream));
+    return !gpu_fail(g, g->d.cuMemcpyHtoDAsync_v2(to, at, bytes, gpu_stream(g)));
 }
 
 /* Waits for the data to arrive: from pageable memory, the driver returns once it has taken the bytes, and our stream does not
@@ -110,6 +131,7 @@ static bool gpu_write(struct backend *b, uint64_t to, const void *data, uint64_t
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
     if (g->poison || !inside(g, to, bytes)) return false;
+    if (host_of(g, to)) return memcpy(host_of(g, to), data, bytes);
     return g->queueing ? write_queued(g, to, data, bytes) : gpu_upload(g, to, data, bytes);
 }
 
@@ -117,13 +139,14 @@ static bool gpu_read(struct backend *b, uint64_t from, void *data, uint64_t byte
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
     if (g->poison || g->queueing || !inside(g, from, bytes)) return false;
+    if (host_of(g, from)) return memcpy(data, host_of(g, from), bytes);
     return !gpu_fail(g, g->d.cuMemcpyDtoH_v2(data, from, bytes));
 }
 
 static bool gpu_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
-    if (g->poison || !inside(g, to, bytes) || gpu_fail(g, g->d.cuMemsetD8Async(to, value, bytes, g->stream)))
+    if (g->poison || !inside(g, to, bytes) || gpu_fail(g, g->d.cuMemsetD8Async(to, value, bytes, gpu_stream(g))))
         return false;
     return g->queueing || !gpu_wait(g);
 }
@@ -132,7 +155,11 @@ static bool gpu_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t byt
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
     if (g->poison || !inside(g, to, bytes) || !inside(g, from, bytes)) return false;
-    if (gpu_fail(g, g->d.cuMemcpyDtoDAsync_v2(to, from, bytes, g->stream))) return false;
+    unsigned char *out = host_of(g, to), *in = host_of(g, from);
+    int error = in    ? g->d.cuMemcpyHtoDAsync_v2(to, in, bytes, gpu_stream(g))
+                : out ? g->d.cuMemcpyDtoHAsync_v2(out, from, bytes, gpu_stream(g))
+                      : g->d.cuMemcpyDtoDAsync_v2(to, from, bytes, gpu_stream(g));
+    if (gpu_fail(g, error)) return false;
     return g->queueing || !gpu_wait(g);
 }
 
@@ -198,19 +225,25 @@ bool backend_gpu_begin(struct backend *b, struct err *e) {
     int error = g->d.cuLaunchHostFunc(g->stream, gate, g);
     if (!error) error = g->d.cuEventRecord(g->start, g->stream);
     g->queueing = !error;
+    gpu_streams_begin(g);
     if (!error) return true;
     return gpu_fail(g, error), err_set(e, ERR_SYSTEM, "the GPU's queue cannot be held back: error %d", error);
+}
+
+void gpu_open_gate(struct backend_gpu *g) {
+    pthread_mutex_lock(&g->lock);
+    g->open = true;
+    pthread_cond_broadcast(&g->opened);
+    pthread_mutex_unlock(&g->lock);
 }
 
 double backend_gpu_end(struct backend *b, int *error) {
     struct backend_gpu *g = gpu(b);
     float milliseconds = 0;
-    int code = g->d.cuEventRecord(g->stop, g->stream);
+    int code = gpu_streams_join(g);
+    if (!code) code = g->d.cuEventRecord(g->stop, g->stream);
     g->queueing = false;
-    pthread_mutex_lock(&g->lock);
-    g->open = true;
-    pthread_cond_broadcast(&g->opened);
-    pthread_mutex_unlock(&g->lock);
+    gpu_open_gate(g);
     *error = gpu_wait(g);
     if (code && !*error) *error = gpu_fail(g, code);
     if (!*error) *error = gpu_fail(g, g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop));
@@ -221,17 +254,20 @@ double backend_gpu_end(struct backend *b, int *error) {
 
 static void gpu_reset(struct backend *b) {
     struct backend_gpu *g = gpu(b);
-    g->nblocks = 0;
+    g->nblocks = g->nhosts = 0;
     for (struct gpu_module *m = g->modules; m && !g->poison; m = m->next) gpu_module_reset(g, m);
 }
 
-static void gpu_free_all(struct backend *b) { gpu(b)->nblocks = 0; }
+static void gpu_free_all(struct backend *b) { gpu(b)->nblocks = gpu(b)->nhosts = 0; }
 
 static void gpu_close(struct backend *b) {
     struct backend_gpu *g = gpu(b);
     bool dead = g->poison;
     if (g->context) {
         while (g->modules) gpu_unload(b, g->modules);
+        gpu_streams_close(g);
+        for (unsigned i = 0; i < sizeof g->hosts / sizeof *g->hosts; i++)
+            if (g->hosts[i].bytes) g->d.cuMemFreeHost(g->hosts[i].bytes);
         if (g->pinned) g->d.cuMemFreeHost(g->pinned);
         if (g->flush) g->d.cuMemFree_v2(g->flush);
         if (g->pool) g->d.cuMemFree_v2(g->pool);
@@ -251,14 +287,14 @@ static void gpu_close(struct backend *b) {
 
 static const struct backend_ops gpu_ops = {
 #define OP(name) .name = gpu_##name
-    OP(close),       OP(reset),     OP(free_all),
-    OP(load),        OP(unload),    OP(find_kernel),
-    OP(find_symbol), OP(alloc),     .alloc_pages = gpu_alloc,
-    OP(mark),        OP(free),      OP(range),
-    OP(memory_used), OP(write),     OP(read),
-    OP(fill),        OP(copy),      OP(check),
-    OP(launch),      OP(occupancy), OP(time_limit),
-    OP(take_output),
+    OP(close),       OP(reset),      OP(free_all),
+    OP(load),        OP(unload),     OP(find_kernel),
+    OP(find_symbol), OP(alloc),      .alloc_pages = gpu_alloc,
+    OP(mark),        OP(free),       OP(range),
+    OP(memory_used), OP(write),      OP(read),
+    OP(fill),        OP(copy),       OP(check),
+    OP(launch),      OP(occupancy),  OP(time_limit),
+    OP(take_output), OP(alloc_host), OP(order),
 #undef OP
 };
 
@@ -318,7 +354,7 @@ static bool open_device(struct backend_gpu *g, struct err *e) {
     int error = g->d.cuDeviceGet(&g->device, 0);
     if (!error) error = g->d.cuDevicePrimaryCtxRetain(&g->context, g->device);
     if (!error) error = g->d.cuCtxSetCurrent(g->context);
-    if (!error) error = g->d.cuStreamCreate(&g->stream, 1 /* not ordered with the null stream */);
+    if (!error) error = g->d.cuStreamCreate(&g->stream, STREAM_NON_BLOCKING);
     if (!error) error = g->d.cuEventCreate(&g->start, 0);
     if (!error) error = g->d.cuEventCreate(&g->stop, 0);
     if (!error) describe(g);

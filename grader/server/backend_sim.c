@@ -143,6 +143,9 @@ static uint64_t sim_backend_alloc(struct backend *b, uint64_t bytes, const char 
 static uint64_t sim_backend_alloc_pages(struct backend *b, uint64_t bytes, const char *name) {
     return sim_alloc_pages(backend_sim(b), bytes, name);
 }
+static uint64_t sim_backend_alloc_host(struct backend *b, uint64_t bytes, const char *name) {
+    return sim_alloc_host(backend_sim(b), bytes, name);
+}
 static uint64_t sim_backend_back_shared(struct backend *b, int fd, uint64_t offset) {
     return sim_back_shared(backend_sim(b), fd, offset) ? SIM_SHARED_BYTES : 0;
 }
@@ -284,6 +287,7 @@ static const struct backend_ops sim_ops = {
     OP(fill),         OP(copy),           OP(check),           OP(launch),
     OP(occupancy),    OP(time_limit),     OP(take_output),     OP(back_shared),
     OP(alloc_shared), OP(texture_create), OP(texture_destroy), OP(heap),
+    OP(alloc_host),
 #undef OP
 };
 

@@ -54,6 +54,7 @@ struct control_open {
 struct control_buffer {
     char name[64];
     uint64_t bytes, offset; /* offset: in the memory file, of a page */
+    uint32_t host, pad;     /* host: in pinned memory of the host */
 };
 
 struct control_buffers {
@@ -116,6 +117,6 @@ struct control_reply {
 
 /* Changes with the layout of any message, and with the list of counters. */
 static inline uint32_t control_version(void) {
-    return 4u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
+    return 5u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
            (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OPS << 28;
 }

@@ -50,6 +50,9 @@ enum {
     PARAM_BUFFER_POINTER = 1,
     PARAM_BUFFER_SIZE = 2,
 
+    STREAM_NON_BLOCKING = 1, /* not ordered with the null stream */
+    EVENT_DISABLE_TIMING = 2,
+
     DRIVER_OUT_OF_MEMORY = 2,
 };
 

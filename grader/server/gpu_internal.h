@@ -9,6 +9,21 @@
 
 struct gpu_block { /* an allocation in the pool */
     uint64_t start, bytes;
+    unsigned char *host; /* pinned memory that the block stands for; else NULL */
+};
+
+/* The streams of a round (gpu_streams.c). */
+struct gpu_streams {
+    void *stream[SIM_STREAMS], *begun[SIM_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
+    uint32_t seen[SIM_STREAMS][SIM_STREAMS];        /* up to which command of another stream each has waited */
+    uint32_t done[SIM_STREAMS];                     /* likewise the host */
+    struct gpu_mark {
+        uint32_t stream, number;
+        void *event;
+    } * marks; /* events behind commands that somebody waits for: the first `n` are this round's, the others to be used again */
+    unsigned n, made, capacity;
+    uint32_t current, number; /* the command at hand */
+    bool waited;
 };
 
 struct gpu_kernel {
@@ -52,6 +67,12 @@ struct backend_gpu {
     pthread_mutex_t lock;
     pthread_cond_t opened;
     bool open;
+    struct gpu_streams streams;
+    struct {
+        unsigned char *bytes;
+        uint64_t room;
+    } hosts[32]; /* pinned memory for buffers, in the order in which they are asked for, again after each reset */
+    unsigned nhosts;
     unsigned char *pinned; /* what is copied to the device while the queue is held */
     size_t pinned_used;
 };
@@ -62,6 +83,16 @@ int gpu_fail(struct backend_gpu *g, int error);
 /* Waits for the stream, with device printf taken from the standard output. */
 bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes);
 int gpu_wait(struct backend_gpu *g);
+
+/* Lets what is queued begin. */
+void gpu_open_gate(struct backend_gpu *g);
+
+/* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were recorded, else the one stream. */
+void *gpu_stream(struct backend_gpu *g);
+void gpu_order(struct backend *b, const struct sim_order *o);
+void gpu_streams_begin(struct backend_gpu *g);
+int gpu_streams_join(struct backend_gpu *g); /* the one stream waits for all others; returns the driver's error */
+void gpu_streams_close(struct backend_gpu *g);
 
 /* gpu_module.c */
 int gpu_load(struct backend *b, const void *image, size_t size, void **module, struct err *e);

@@ -65,11 +65,11 @@ static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
         void *params[256];
         for (unsigned i = 0; i < k->info.nparams; i++) params[i] = (char *)l->params + k->info.params[i].offset;
         return g->d.cuLaunchCooperativeKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-                                              l->block[2], l->dynamic_shared, g->stream, params);
+                                              l->block[2], l->dynamic_shared, gpu_stream(g), params);
     }
     void *extra[] = {(void *)PARAM_BUFFER_POINTER, (void *)l->params, (void *)PARAM_BUFFER_SIZE, &bytes, NULL};
     return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                               l->dynamic_shared, g->stream, NULL, bytes ? extra : NULL);
+                               l->dynamic_shared, gpu_stream(g), NULL, bytes ? extra : NULL);
 }
 
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {

@@ -40,7 +40,7 @@ struct pending_launch {
 struct own_buffer {
     char *name;
     uint64_t bytes, address;
-    bool shared;
+    bool shared, host;
 };
 
 struct server {
@@ -112,13 +112,39 @@ struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
 
+/* ---- recordings (record.c, schedule.c) ---- */
+
+struct command {
+    enum wb_op op;
+    size_t request, tail, tail_size; /* offsets into the recording's bytes */
+    uint64_t result;
+    bool waited; /* an order: another stream or the host waits for what follows */
+};
+
+struct recording {
+    struct command *commands;
+    size_t ncommands, capacity;
+    struct buf bytes;
+    unsigned launches;
+};
+
+/* schedule.c: bytes over the bus, one after another: of those that wait for each other, and of those that go the same way. */
+double recording_bus_path(const struct server *s, const struct recording *r);
+
+/* Over the bus, from the exercise's memory of the host or to it; or within the device. */
+enum server_way { SERVER_WAY_WITHIN, SERVER_WAY_IN, SERVER_WAY_OUT };
+enum server_way server_way_of(const struct server *s, const struct wb_req_copy *q);
+
 /* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
 int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
 int server_do_free(struct server *s, const struct wb_req_free *q);
 int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
 int server_do_fill(struct server *s, const struct wb_req_fill *q);
 int server_do_copy(struct server *s, const struct wb_req_copy *q);
-void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail);
+/* waited: as in struct sim_order. */
+void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail, bool waited);
+/* schedule.c: marks the orders of a recording that others wait for. */
+void recording_mark_waited(struct recording *r);
 void server_forget_live(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
 int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again);

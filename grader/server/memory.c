@@ -38,6 +38,17 @@ static const struct own_buffer *own_at(const struct server *s, uint64_t address)
     return NULL;
 }
 
+/* The exercise's buffer in the host's memory that holds the address. */
+static const struct own_buffer *host_at(const struct server *s, uint64_t address) {
+    for (unsigned i = 0; i < s->nown; i++)
+        if (s->own[i].host && address - s->own[i].address < s->own[i].bytes) return &s->own[i];
+    return NULL;
+}
+
+enum server_way server_way_of(const struct server *s, const struct wb_req_copy *q) {
+    return host_at(s, q->from) ? SERVER_WAY_IN : host_at(s, q->to) ? SERVER_WAY_OUT : SERVER_WAY_WITHIN;
+}
+
 /* ---- carried out live and in replays ---- */
 
 static unsigned live_home(const struct server *s, uint64_t address) {
@@ -112,8 +123,8 @@ static void clear_order(struct server *s) {
     s->in_streams = false;
 }
 
-void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail) {
-    struct sim_order o = {.stream = q->stream, .number = q->number};
+void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail, bool waited) {
+    struct sim_order o = {.stream = q->stream, .number = q->number, .waited = waited};
     _Static_assert((int)WB_STREAMS == (int)SIM_STREAMS, "one list");
     if (!s->backend->ops->order) return;
     if (!q->number || tail.size != sizeof o.after + sizeof o.done) return clear_order(s);
@@ -125,7 +136,7 @@ void server_do_order(struct server *s, const struct wb_req_order *q, struct tail
 
 static void tell_access(struct server *s, const char *what, struct sim_rows r) {
     struct sim_report report;
-    if (!s->in_streams || !r.width || !r.rows) return;
+    if (!s->in_streams || !s->backend->ops->accessed || !r.width || !r.rows) return;
     if (s->backend->ops->accessed(s->backend, what, &r, &report) && s->options.reported)
         s->options.reported(s->options.user, &report);
 }
@@ -161,9 +172,9 @@ int server_do_fill(struct server *s, const struct wb_req_fill *q) {
 
 int server_do_copy(struct server *s, const struct wb_req_copy *q) {
     if (!q->width || !q->rows) return 0;
-    const char *what = q->from - s->backend->base < s->shared_bytes ? "a copy from the host"
-                       : q->to - s->backend->base < s->shared_bytes ? "a copy to the host"
-                                                                    : "a copy on the device";
+    const char *what = q->from - s->backend->base < s->shared_bytes || host_at(s, q->from) ? "a copy from the host"
+                       : q->to - s->backend->base < s->shared_bytes || host_at(s, q->to)   ? "a copy to the host"
+                                                                                           : "a copy on the device";
     tell_access(s, what, (struct sim_rows){q->from, q->from_pitch, q->width, q->rows, false});
     tell_access(s, what, (struct sim_rows){q->to, q->to_pitch, q->width, q->rows, true});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
@@ -179,7 +190,7 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q) {
 int server_on_order(struct server *s, const struct wb_req_order *q, struct tail tail, struct wb_rep_order *p,
                     struct buf *out) {
     (void)p, (void)out;
-    server_do_order(s, q, tail);
+    server_do_order(s, q, tail, false);
     recording_append(s, WB_OP_order, q, sizeof *q, tail, 0);
     return 0;
 }
@@ -318,6 +329,10 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail ta
                    struct buf *out) {
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "cudaMemset", q->address, q->pitch, q->width, q->rows);
+    if (!error && host_at(s, q->address))
+        error = server_refuse(s, WB_cudaErrorNotPermitted,
+                              "`%s` lies in the host's memory: fill device memory, and copy it there",
+                              host_at(s, q->address)->name);
     if (!error) error = server_do_fill(s, q);
     if (!error) recording_append(s, WB_OP_fill, q, sizeof *q, (struct tail){0}, 0);
     return error;
@@ -326,8 +341,18 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail ta
 int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
                    struct buf *out) {
     (void)tail, (void)p, (void)out;
-    int error = check_range(s, "copy on the device, to", q->to, q->to_pitch, q->width, q->rows);
-    if (!error) error = check_range(s, "copy on the device, from", q->from, q->from_pitch, q->width, q->rows);
+    static const char *const ends[][2] = {
+        [SERVER_WAY_WITHIN] = {"copy on the device, to", "copy on the device, from"},
+        [SERVER_WAY_IN] = {"copy from the host, to", "copy from the host, from"},
+        [SERVER_WAY_OUT] = {"copy to the host, to", "copy to the host, from"},
+    };
+    const char *const *what = ends[server_way_of(s, q)];
+    int error = check_range(s, what[0], q->to, q->to_pitch, q->width, q->rows);
+    if (!error) error = check_range(s, what[1], q->from, q->from_pitch, q->width, q->rows);
+    if (!error && host_at(s, q->from) && host_at(s, q->to))
+        error = server_refuse(s, WB_cudaErrorNotPermitted,
+                              "both `%s` and `%s` lie in the host's memory: the way goes through the device",
+                              host_at(s, q->from)->name, host_at(s, q->to)->name);
     if (!error && q->to - s->backend->base < s->shared_bytes)
         tell_undefined(s, q->from, q->from_pitch, q->width, q->rows);
     if (!error) error = server_do_copy(s, q);

@@ -90,6 +90,7 @@ enum { WB_MAX_ARGS = 64 };
 struct wb_arg {
     uint32_t type, pad;
     uint64_t value; /* the value's bytes, from the lowest address on */
+    uint64_t host;  /* of a pointer: so many bytes there are pinned memory of the host */
 };
 
 /* X(id, what it means) */
@@ -147,7 +148,7 @@ enum wb_op {
 /* What `hello` begins with: a hash of the table above and of the header. Where meanings change and names do not,
  * change the text that it starts from. */
 static inline uint32_t wb_version(void) {
-    static const char table[] = "3:"
+    static const char table[] = "4:"
 #define MESSAGE(name, flags, request, reply) #name "(" #request ")(" #reply ")"
 #include "grader/server/protocol.def"
 #undef MESSAGE

@@ -13,19 +13,6 @@
 
 enum { SECTOR = 32 }; /* bytes */
 
-struct command {
-    enum wb_op op;
-    size_t request, tail, tail_size; /* offsets into the recording's bytes */
-    uint64_t result;
-};
-
-struct recording {
-    struct command *commands;
-    size_t ncommands, capacity;
-    struct buf bytes;
-    unsigned launches;
-};
-
 void recording_free(struct recording *r) {
     if (!r) return;
     free(r->commands);
@@ -61,7 +48,11 @@ static uint64_t row_sectors(uint64_t from, uint64_t pitch, uint64_t width, uint6
     return period * (rows / SECTOR) + rest;
 }
 
-static void add_copy(struct server_moves *m, const struct wb_req_copy *q) {
+static void add_copy(struct server_moves *m, const struct server *s, const struct wb_req_copy *q) {
+    enum server_way way = server_way_of(s, q);
+    if (way == SERVER_WAY_IN) m->bus_bytes_in += q->width * q->rows;
+    if (way == SERVER_WAY_OUT) m->bus_bytes_out += q->width * q->rows;
+    if (way != SERVER_WAY_WITHIN) return;
     m->copied_bytes += q->width * q->rows;
     m->copied_sectors_read += row_sectors(q->from, q->from_pitch, q->width, q->rows);
     m->copied_sectors_written += row_sectors(q->to, q->to_pitch, q->width, q->rows);
@@ -72,15 +63,16 @@ static void add_fill(struct server_moves *m, const struct wb_req_fill *q) {
     m->filled_sectors += row_sectors(q->address, q->pitch, q->width, q->rows);
 }
 
-struct server_moves recording_moves(const struct recording *r) {
+struct server_moves recording_moves(const struct server *s, const struct recording *r) {
     struct server_moves m = {0};
     for (size_t i = 0; i < r->ncommands; i++) {
         const void *q = r->bytes.data + r->commands[i].request;
         enum wb_op op = r->commands[i].op;
-        if (op == WB_OP_copy) add_copy(&m, q);
+        if (op == WB_OP_copy) add_copy(&m, s, q);
         if (op == WB_OP_fill) add_fill(&m, q);
         m.copies += op == WB_OP_copy || op == WB_OP_write, m.fills += op == WB_OP_fill;
     }
+    m.bus_path_bytes = (uint64_t)recording_bus_path(s, r);
     return m;
 }
 
@@ -117,7 +109,8 @@ static bool allocate_own(struct server *s, bool again, bool keep_variables, stru
     server_context_clear(s, keep_variables);
     for (unsigned i = 0; i < s->nown; i++) {
         struct own_buffer *b = &s->own[i];
-        uint64_t address = s->backend->ops->alloc_pages(s->backend, b->bytes, b->name);
+        const struct backend_ops *ops = s->backend->ops;
+        uint64_t address = (b->host ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
         if (!address)
             return err_set(e, ERR_LIMIT, "the device has no room for `%s` of %llu bytes", b->name,
                            (unsigned long long)b->bytes);
@@ -134,7 +127,8 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
     for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
     s->nown = n;
     for (unsigned i = 0; i < n; i++)
-        s->own[i] = (struct own_buffer){.name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes};
+        s->own[i] =
+            (struct own_buffer){.name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes, .host = buffers[i].host};
     if (s->backend->ops->unshare) s->backend->ops->unshare(s->backend);
     if (!allocate_own(s, false, false, e)) return false;
     for (unsigned i = 0; s->backend->ops->share && i < n; i++)
@@ -227,7 +221,7 @@ bool server_record(struct server *s, const char *entry, const struct wb_arg *arg
     if (send_call(s, entry, args, nargs)) serve_for(s, deadline, watch, out);
     struct recording *r = s->recording;
     s->recording = NULL;
-    if (out->end == SERVER_CALL && out->state == WB_RETURNED) *recording = r;
+    if (out->end == SERVER_CALL && out->state == WB_RETURNED) *recording = r, recording_mark_waited(r);
     else recording_free(r);
     return *recording;
 }
@@ -244,7 +238,7 @@ static int replay_one(struct server *s, const struct recording *r, const struct 
     case WB_OP_fill: return server_do_fill(s, q);
     case WB_OP_copy: return server_do_copy(s, q);
     case WB_OP_launch: return server_do_launch(s, q, tail, true);
-    case WB_OP_order: return server_do_order(s, q, tail), 0;
+    case WB_OP_order: return server_do_order(s, q, tail, c->waited), 0;
     }
     die("device server: message %d in a recording", c->op);
 }

@@ -111,6 +111,7 @@ struct server_buffer {
     uint64_t bytes;
     int fd; /* a memory file whose pages from `offset` on are to be the buffer, where the device can; 0 = none */
     uint64_t offset; /* of a page */
+    bool host;       /* it lies in pinned memory of the host */
 };
 
 /* What a range of a buffer holds when a replay begins. */
@@ -151,8 +152,25 @@ bool recording_writes(const struct recording *r);
 struct server_moves {
     uint64_t copies, fills;
     uint64_t copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
+    /* Over the bus, from and to the exercise's memory of the host; path: one after another, where copies wait for each other or go the
+     * same way, and nothing else took any time. */
+    uint64_t bus_bytes_in, bus_bytes_out, bus_path_bytes;
 };
-struct server_moves recording_moves(const struct recording *r);
+struct server_moves recording_moves(const struct server *s, const struct recording *r);
+
+/* Of each launch of a replay, in their order: seconds (modelled, and the interval around them), and the part of the device that it
+ * takes, so that others may run beside it as long as all parts add up to 1. */
+enum { SERVER_SECONDS, SERVER_LOW, SERVER_HIGH, SERVER_TIMES };
+struct server_launch_time {
+    double seconds[SERVER_TIMES], share;
+};
+/* How long all commands take together, in their streams; and how long each engine is busy: copies to the device, copies to the host,
+ * kernels. False: one stream, or nothing is known of the order, and no memory of the host: then times add up. */
+struct server_schedule {
+    double seconds[SERVER_TIMES], busy[3];
+};
+bool recording_schedule(const struct server *s, const struct recording *r, const struct server_launch_time *launches,
+                        unsigned n, struct server_schedule *out);
 
 /* The name of a cudaError_t: "cudaErrorInvalidValue"; never NULL. */
 const char *server_error_name(int error);

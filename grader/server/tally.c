@@ -1,6 +1,7 @@
 /* tally.c — see tally.h. */
 #include "grader/server/tally.h"
 #include "common/file.h"
+#include "common/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +123,33 @@ static const double launch_overlap = 0.28;
  * copy's start is a launch's, and a fill's so much of one. */
 static const double fill_launches = 0.26;
 
+/* What it takes of the device: of the places for blocks, or of what the SMs share. */
+static double share_of(const struct gpu_device *d, const struct server_launch *l, const struct time_estimate *e) {
+    struct sim_kernel_info info;
+    const uint32_t *g = l->launch->grid, *b = l->launch->block;
+    sim_kernel_info(l->launch->kernel, &info);
+    unsigned each = device_blocks_per_sm(d, b[0] * b[1] * b[2], info.registers,
+                                         info.static_shared + l->launch->dynamic_shared, NULL);
+    double blocks = (double)g[0] * g[1] * g[2], places = each ? blocks / ((double)d->sms * each) : 1;
+    double shared = time_device_share(e), share = places > shared ? places : shared;
+    return share < 1 ? share : 1;
+}
+
+static void keep_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l,
+                      const struct time_estimate *e) {
+    GROW(t->times, t->ntimes + 1, t->room, 16);
+    t->times[t->ntimes++] =
+        (struct server_launch_time){.seconds = {e->seconds, e->low, e->high}, .share = share_of(d, l, e)};
+}
+
+void tally_schedule(struct tally *t, const struct server *s, const struct recording *r) {
+    struct server_schedule all;
+    if (!recording_schedule(s, r, t->times, t->ntimes, &all)) return;
+    t->scheduled = true;
+    t->seconds = all.seconds[SERVER_SECONDS], t->low = all.seconds[SERVER_LOW], t->high = all.seconds[SERVER_HIGH];
+    t->bus_in = all.busy[0], t->bus_out = all.busy[1], t->kernels_busy = all.busy[2];
+}
+
 static void add_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     struct sim_launch s = {.kernel = l->launch->kernel,
                            .dynamic_shared = l->launch->dynamic_shared,
@@ -136,6 +164,7 @@ static void add_time(struct tally *t, const struct gpu_device *d, const struct s
     double behind = t->launches ? launch_overlap * d->launch_seconds : 0;
     if (behind > e.low / 2) behind = e.low / 2;
     t->seconds += e.seconds - behind, t->low += e.low - behind, t->high += e.high - behind;
+    keep_time(t, d, l, &e);
     t->waits |= e.waits, t->from_ptx |= !e.machine_code;
     add_kernel_time(kernel_of(t, d, l), &e, behind);
 }
@@ -158,6 +187,9 @@ void tally_moved(struct tally *t, const struct gpu_device *d, const struct serve
     t->copied_sectors_read = (double)m->copied_sectors_read;
     t->copied_sectors_written = (double)m->copied_sectors_written;
     t->filled_sectors = (double)m->filled_sectors;
+    t->bus_bytes_in = (double)m->bus_bytes_in, t->bus_bytes_out = (double)m->bus_bytes_out;
+    t->bus_path_bytes = (double)m->bus_path_bytes;
+    if (t->scheduled) return; /* they are in it */
     double launches = (double)m->copies * (1 - launch_overlap) + (double)m->fills * fill_launches;
     if (launches > 0 && !t->launches) launches += launch_overlap; /* the first has nothing before it */
     double starts = launches * d->launch_seconds;
@@ -205,5 +237,6 @@ void tally_free(struct tally *t) {
     free(t->lines);
     free(t->slots);
     free(t->accesses);
+    free(t->times);
     *t = (struct tally){0};
 }

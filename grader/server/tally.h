@@ -33,6 +33,12 @@ struct tally {
     bool other_writes; /* memory was written by other commands than launches: copies, fills */
     /* By copies from device memory to device memory, and by fills: see struct server_moves. */
     double copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
+    /* Over the bus: see struct server_moves. */
+    double bus_bytes_in, bus_bytes_out, bus_path_bytes;
+    bool scheduled; /* the seconds are those of a schedule, in which commands overlap (tally_schedule) */
+    double bus_in, bus_out, kernels_busy; /* of it, seconds in which copies go each way, and kernels run */
+    struct server_launch_time *times;     /* of each launch, until tally_schedule; not sent */
+    unsigned ntimes, room;
     double blocks, threads;        /* summed over the launches */
     double shared_bytes;           /* of a block, static and dynamic: most of the launches */
     double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
@@ -63,6 +69,9 @@ void tally_report(struct tally *t, const struct sim_report *r); /* found when no
 /* Copies and fills, after the launches: counted; each copy is charged a start, as a launch behind another one, each fill a part of
  * that, and those within device memory their sectors at the DRAM's rate. */
 void tally_moved(struct tally *t, const struct gpu_device *d, const struct server_moves *m);
+/* In place of the sum of the launches' times, how long they and all other commands take together, where the recording has several
+ * streams or copies over the bus; else nothing. */
+void tally_schedule(struct tally *t, const struct server *s, const struct recording *r);
 void tally_sort(struct tally *t); /* by file, then line */
 void tally_free(struct tally *t);
 

@@ -23,6 +23,8 @@ struct wire_report {
 };
 struct wire {
     uint32_t launches, nreports, fault, nlines, waits, nkernels, naccesses, from_ptx;
+    uint32_t scheduled, pad;
+    double bus_in, bus_out, busy_kernels;
     double blocks, threads, shared_bytes, registers, spill_bytes, occupancy, seconds, low, high;
     struct tally_kernel kernels[TALLY_KERNELS];
     struct tally_access accesses[TALLY_ACCESSES];
@@ -55,6 +57,10 @@ size_t tally_pack(const struct tally *t, void *box) {
                        .fault = t->fault,
                        .waits = t->waits,
                        .from_ptx = t->from_ptx,
+                       .scheduled = t->scheduled,
+                       .bus_in = t->bus_in,
+                       .bus_out = t->bus_out,
+                       .busy_kernels = t->kernels_busy,
                        .blocks = t->blocks,
                        .threads = t->threads,
                        .shared_bytes = t->shared_bytes,
@@ -103,8 +109,8 @@ static bool sound_access(const struct tally_access *a) {
 }
 
 static bool is_sound(const struct wire *w, size_t size) {
-    const double numbers[] = {w->blocks,    w->threads, w->shared_bytes, w->registers, w->spill_bytes,
-                              w->occupancy, w->seconds, w->low,          w->high};
+    const double numbers[] = {w->blocks,  w->threads, w->shared_bytes, w->registers, w->spill_bytes, w->occupancy,
+                              w->seconds, w->low,     w->high,         w->bus_in,    w->bus_out,     w->busy_kernels};
     bool ok = w->nlines <= LINES && size == sizeof *w + w->nlines * sizeof *w->lines && w->nreports <= TALLY_REPORTS &&
               w->fault < SIM_FAULT_KINDS && w->nkernels <= TALLY_KERNELS && w->naccesses <= TALLY_ACCESSES;
     for (unsigned i = 0; ok && i < w->nkernels; i++) ok = sound_kernel(&w->kernels[i]);
@@ -146,6 +152,10 @@ bool tally_unpack(struct tally *t, const void *box, size_t size) {
                         .fault = (enum sim_fault)w->fault,
                         .waits = w->waits != 0,
                         .from_ptx = w->from_ptx != 0,
+                        .scheduled = w->scheduled != 0,
+                        .bus_in = w->bus_in,
+                        .bus_out = w->bus_out,
+                        .kernels_busy = w->busy_kernels,
                         .blocks = w->blocks,
                         .threads = w->threads,
                         .shared_bytes = w->shared_bytes,

@@ -33,14 +33,21 @@
     FIGURE(lsu_lanes, "LSU lanes per clock and SM", 1)                 \
     FIGURE(launch_seconds, "back-to-back launch, us", 1e-6)            \
     FIGURE(atomic_rate, "atomics on one word, G/s", 1e9)               \
-    FIGURE(atomic_float_rate, "float additions on one word, G/s", 1e9)
+    FIGURE(atomic_float_rate, "float additions on one word, G/s", 1e9) \
+    FIGURE(bus_rate, "copies over the bus, one way, GB/s", 1e9)            \
+    FIGURE(bus_both_rate, "copies over the bus, both ways, GB/s", 1e9)     \
+    FIGURE(copy_seconds, "a copy beside its bytes, us", 1e-6)              \
+    FIGURE(turn_seconds, "from one engine to another, us", 1e-6)           \
+    FIGURE(wait_seconds, "a host that waits, us", 1e-6)
 /* clang-format on */
 
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, reserved, l1, alu, \
-               lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu, fp64, lsu, us, at, af)                    \
-    {name,        full,     major, minor, sms,  1024, mhz * 1e6, warps,    blocks,   regs,   smem,                    \
-     smem_block,  reserved, l1,    alu,   lat1, lat2, dram,      sh,       l2b,      dramb,  l2r * 1e9,               \
-     dramr * 1e9, fp32,     in,    sfu,   fp64, lsu,  us * 1e-6, at * 1e9, af * 1e9, sources},
+               lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu, fp64, lsu, us, at, af, bus, both, copy,   \
+               turn, wait)                                                                                            \
+    {name,     full,       major,       minor,       sms,         1024,        mhz * 1e6, warps, blocks,    regs,     \
+     smem,     smem_block, reserved,    l1,          alu,         lat1,        lat2,      dram,  sh,        l2b,      \
+     dramb,    l2r * 1e9,  dramr * 1e9, fp32,        in,          sfu,         fp64,      lsu,   us * 1e-6, at * 1e9, \
+     af * 1e9, bus * 1e9,  both * 1e9,  copy * 1e-6, turn * 1e-6, wait * 1e-6, sources},
 static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
 };
@@ -64,6 +71,9 @@ static const char *source_text(char letter) {
     case 'M': return "measured: markdewing/AI_kernels";
     case 'B': return "measured: benchmarks listed in docs/time-model.md, Atomics";
     case 'H': return "measured: grader/tests/timing/micro-*.tsv";
+    case 'P': return "measured: grader/tests/timing/copies-h100.tsv";
+    case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
+    case 'D': return "PCI Express of the vendor's data sheet, times what the H100 reaches of its own";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: that of another device of the architecture";
     default: return "assumed, no figure was found";

@@ -18,7 +18,10 @@ struct gpu_device {
     unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
     double launch_seconds;
     double atomic_rate, atomic_float_rate; /* updates of one word a second: integers; additions of floats */
-    const char *sources;                   /* one letter for each figure, see devices.def */
+    /* The bus to the host: bytes a second one way, and both ways together; what a copy takes beside its bytes; from the end of a command
+     * to the begin of what follows it on another engine; from the end of what a host waits for to its next command. */
+    double bus_rate, bus_both_rate, copy_seconds, turn_seconds, wait_seconds;
+    const char *sources; /* one letter for each figure, see devices.def */
 };
 
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */

@@ -68,6 +68,7 @@ static void take_budget(struct launch *l) {
 static void execute(struct launch *l, struct sim_result *out) {
     l->check = sim_check_launch;
     take_budget(l);
+    memory_hide_host(&l->sim->memory, true);
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
     else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
@@ -77,6 +78,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     race_streams_launch(l, out);
     race_close(l);
     launch_close(l);
+    memory_hide_host(&l->sim->memory, false);
     l->sim->spent += l->instructions, l->sim->charged = l->charged;
     if (l->sim->pending || l->sim->tail || l->sim->prepared) run_launched(l->sim, out);
 }

@@ -59,6 +59,11 @@ uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset) {
     return memory_share(&s->memory, address, fd, offset);
 }
+uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name) {
+    uint64_t address = memory_alloc_pages(&s->memory, bytes, name);
+    if (address) memory_at(&s->memory, address)->host = true;
+    return address;
+}
 bool sim_back_shared(struct sim *s, int fd, uint64_t offset) { return memory_back_shared(&s->memory, fd, offset); }
 uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_shared(&s->memory, bytes, name);

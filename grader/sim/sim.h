@@ -125,6 +125,8 @@ uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
  * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
+/* The same, standing for pinned memory of the host: copies reach it, a kernel that does is told that it must not. */
+uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name);
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset);
 void sim_unshare(struct sim *s);
 /* Memory for host and device: the pages of a memory file, SIM_SHARED_BYTES from `offset` on, which the host may map at the same
@@ -352,6 +354,7 @@ struct sim_order {
     uint32_t stream, number;     /* the number-th of that stream */
     uint32_t after[SIM_STREAMS]; /* which of each stream's commands they come after */
     uint32_t done[SIM_STREAMS];  /* …and all commands that will ever follow */
+    bool waited;                 /* a command of another stream, or the host, waits for this one (server/record.c) */
 };
 /* Launches and sim_accessed are then held against commands that nothing orders them with. NULL: nothing is looked for. */
 void sim_set_order(struct sim *s, const struct sim_order *o);

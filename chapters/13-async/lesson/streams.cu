@@ -1,5 +1,5 @@
-// What lesson 13 shows of streams and graphs: parts of an array come in, are worked on, and go out, each in a stream of its own; and ten small
-// kernels are launched one by one, and as one graph.
+// What lesson 13 shows of streams and graphs: parts of an array come in, are worked on, and go out, each in a stream of its own; a kernel
+// waits for another stream's copy; and ten small kernels are launched one by one, and as one graph.
 constexpr int PARTS = 4, PART = 4096, SMALL = 10;
 
 extern "C" __global__ void work(float *p) { p[blockIdx.x * 256 + threadIdx.x] += 1.0f; }
@@ -13,6 +13,17 @@ static void in_parts(float *host, float *dev, cudaStream_t *stream) {
         cudaMemcpyAsync(h, d, PART * sizeof *d, cudaMemcpyDeviceToHost, stream[k]);
     }
     cudaDeviceSynchronize();
+}
+
+static void with_an_event(float *host, float *dev, cudaStream_t in, cudaStream_t out) {
+    cudaEvent_t here;
+    cudaEventCreateWithFlags(&here, cudaEventDisableTiming);
+    cudaMemcpyAsync(dev, host, PART * sizeof *dev, cudaMemcpyHostToDevice, in);
+    cudaEventRecord(here, in);                                    // a mark behind the copy
+    cudaStreamWaitEvent(out, here, 0);                            // what `out` is given from now on waits for the mark
+    work<<<PART / 256, 256, 0, out>>>(dev);
+    cudaDeviceSynchronize();
+    cudaEventDestroy(here);
 }
 
 static void as_a_graph(float *p, cudaStream_t stream) {
@@ -35,6 +46,7 @@ int main() {
     for (int i = 0; i < PARTS * PART; i++) host[i] = 1.0f;
     for (cudaStream_t &s : stream) cudaStreamCreate(&s);
     in_parts(host, dev, stream);
+    with_an_event(host, dev, stream[0], stream[1]);
     as_a_graph(dev, stream[0]);
     return cudaDeviceSynchronize();
 }

@@ -16,7 +16,8 @@ enum { MEM_FREED = 1024 };
 
 enum memory_region { MEM_SHARED, MEM_ASIDE, MEM_DEVICE, MEM_REGIONS };
 
-enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED };
+/* HIDDEN: the host's, while a kernel runs. */
+enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_HIDDEN };
 
 struct allocation {
     uint64_t start, size; /* start: offset from SIM_BASE */
@@ -25,6 +26,7 @@ struct allocation {
     bool module;      /* a module's variable: sim_reset keeps it and restores its value */
     bool watched;     /* the launch at hand may change it: races are looked for (race/watch.c) */
     uint8_t region;   /* what is not MEM_DEVICE counts for no limit */
+    bool host;        /* stands for memory of the host: copies reach it, kernels do not */
     bool pages;       /* it begins a page and has its last one for itself: may be shared with another process */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
     uint32_t serial;  /* order of allocation, for reports */
@@ -70,6 +72,8 @@ uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name);
 uint64_t memory_alloc_aside(struct memory *m, uint64_t bytes, const char *name);
 /* Of what host and device both see; every byte counts as written. 0 without memory_back_shared. */
 uint64_t memory_alloc_shared(struct memory *m, uint64_t bytes, const char *name);
+/* Whether kernels run, which find no memory of the host. */
+void memory_hide_host(struct memory *m, bool hidden);
 /* Lets pages of a memory file be the memory of such an allocation; it keeps them until memory_unshare. */
 bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset);
 void memory_unshare(struct memory *m);

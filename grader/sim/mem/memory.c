@@ -183,7 +183,7 @@ void memory_zero(struct memory *m, uint64_t address, uint64_t bytes) {
 static uint64_t find_gap(const struct memory *m, uint64_t from, uint64_t to, uint64_t need, uint64_t align) {
     uint64_t at = round_to(from, align);
     for (unsigned i = first_behind(m, at); i < m->count && m->table[i].start < at + need; i++)
-        if (m->table[i].state == ALLOCATION_LIVE) at = round_to(end_of(&m->table[i]), align);
+        if (m->table[i].state != ALLOCATION_FREED) at = round_to(end_of(&m->table[i]), align);
     return at + need <= to ? at : 0;
 }
 
@@ -230,6 +230,12 @@ uint64_t memory_alloc_aside(struct memory *m, uint64_t bytes, const char *name) 
 }
 uint64_t memory_alloc_shared(struct memory *m, uint64_t bytes, const char *name) {
     return m->shared ? allocate(m, bytes, name, true, MEM_SHARED) : 0;
+}
+
+void memory_hide_host(struct memory *m, bool hidden) {
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->table[i].host && m->table[i].state != ALLOCATION_FREED)
+            m->table[i].state = hidden ? ALLOCATION_HIDDEN : ALLOCATION_LIVE;
 }
 
 /* ---- pages shared with another process ---- */
@@ -362,6 +368,9 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
     uint64_t into = a ? offset - a->start : 0, before = to_next(m, i, offset);
     if (a) describe_name(a, name, sizeof name), past = into < a->size ? 0 : into - a->size;
     if (a && into < a->size && a->state == ALLOCATION_FREED) snprintf(out, size, "in %s, which was freed", name);
+    else if (a && into < a->size && a->state == ALLOCATION_HIDDEN)
+        snprintf(out, size, "in %s, which lies in the host's memory: copy it to device memory first (cudaMemcpyAsync)",
+                 name);
     else if (a && into < a->size && into + width > a->size) snprintf(out, size, "across the end of %s", name);
     else if (a && into < a->size) snprintf(out, size, "at byte %llu of %s", (unsigned long long)into, name);
     else if (past > NEAR && before > NEAR) snprintf(out, size, "far from any allocation");

@@ -35,6 +35,14 @@ const char *time_part_name(unsigned i) { return i < LAST ? names[i] : NULL; }
 
 bool time_part_is_wait(unsigned i) { return i >= STALLS && i < LAST; }
 
+double time_device_share(const struct time_estimate *e) {
+    static const u32 shared[] = {R_L2, R_DRAM, R_ATOMICS, R_SLICE};
+    double device = e->seconds - e->parts[TIME_PART_LAUNCH], most = 0;
+    for (u32 i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (e->parts[RESOURCES + shared[i]] > most) most = e->parts[RESOURCES + shared[i]];
+    return device > 0 && most < device ? most / device : 1;
+}
+
 void time_parts(const struct replay_result *r, double device, double launch, double parts[TIME_PARTS]) {
     memset(parts, 0, TIME_PARTS * sizeof *parts);
     for (u32 i = 0; i < R_COUNT; i++) parts[RESOURCES + i] = r->busy[i] * device;

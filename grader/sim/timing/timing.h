@@ -24,6 +24,9 @@ struct time_estimate {
     bool waits;              /* blocks wait for each other, which is not modelled: the seconds leave it out */
 };
 
+/* Of what the SMs share (L2, DRAM, words under atomics), the largest part that the launch takes, 0 ... 1. */
+double time_device_share(const struct time_estimate *e);
+
 /* Terms of the model; leaving one out is what the ablation in docs/time-model.md does. X(id, text) */
 /* clang-format off */
 #define TIME_TERMS(X)                             \

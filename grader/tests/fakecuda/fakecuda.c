@@ -124,7 +124,7 @@ struct event {
     bool recorded, done;
 };
 struct command {
-    enum { HOST, LAUNCH, RECORD, WRITE, COPY, FILL, WORK } kind;
+    enum { HOST, LAUNCH, RECORD, WAIT, WRITE, READ, COPY, FILL, WORK } kind;
     double seconds; /* of WORK: a library's */
     void (*function)(void *);
     void *user;
@@ -135,6 +135,7 @@ struct command {
     size_t bytes;
     uint64_t to, from;
     const void *data;
+    void *out; /* of READ */
     unsigned char value;
     struct command *next;
 };
@@ -154,8 +155,21 @@ static double wobble(void) {
     return slow_every && launches % slow_every == 0 ? f * slow_factor : f;
 }
 
+static void await_event(struct stream *s, const struct event *e) {
+    pthread_mutex_lock(&lock);
+    while (!e->done) pthread_cond_wait(&changed, &lock);
+    if (e->time > s->clock) s->clock = e->time;
+    pthread_mutex_unlock(&lock);
+}
+
+static pthread_mutex_t at_work = PTHREAD_MUTEX_INITIALIZER; /* the simulator behind it serves one at a time */
+
 static void execute(struct stream *s, struct command *c) {
     double seconds = 1e-6;
+    bool alone = c->kind != HOST && c->kind != WAIT;
+    if (c->kind == WAIT) await_event(s, c->event), seconds = 0;
+    if (alone) pthread_mutex_lock(&at_work);
+    if (c->kind == READ && !get(c->from, c->out, c->bytes)) s->error = INVALID_VALUE;
     if (c->kind == HOST) c->function(c->user), seconds = 0;
     if (c->kind == RECORD) c->event->time = s->clock, c->event->done = true, seconds = 0;
     if (c->kind == WORK) seconds = c->seconds;
@@ -174,6 +188,7 @@ static void execute(struct stream *s, struct command *c) {
             s->error = hooks.launch(c->kernel, c->grid, c->block, c->shared, c->params, c->bytes, &seconds);
         seconds *= wobble();
     }
+    if (alone) pthread_mutex_unlock(&at_work);
     s->clock += seconds;
 }
 
@@ -198,7 +213,7 @@ static void *run_stream(void *argument) {
     return NULL;
 }
 
-static struct stream *the_stream; /* one is enough: the null stream and it are one */
+static struct stream *the_stream; /* the first: the null stream and it are one */
 
 static struct command *queue(struct stream *s, int kind) {
     struct command *c = calloc(1, sizeof *c);
@@ -458,6 +473,14 @@ EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
     if (bytes) memcpy(late.data, from, bytes);
     return OK;
 }
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
+    CALLED();
+    check_device(__func__, from, bytes);
+    if (find_memory((uint64_t)(uintptr_t)to, bytes, true) < 0) wrong("an asynchronous copy to pageable memory");
+    struct command *c = queue(stream, READ);
+    c->from = from, c->out = to, c->bytes = bytes;
+    return enqueue(stream, c);
+}
 EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
     CALLED();
     check_device(__func__, from, bytes);
@@ -520,7 +543,8 @@ EXPORT int cuStreamCreate(void **out, unsigned flags) {
     struct stream *s = calloc(1, sizeof *s);
     s->last = &s->first;
     if (pthread_create(&s->thread, NULL, run_stream, s)) return OUT_OF_MEMORY;
-    return *out = the_stream = s, OK;
+    if (!the_stream) the_stream = s;
+    return *out = s, OK;
 }
 EXPORT int cuStreamSynchronize(void *stream) {
     CALLED();
@@ -555,6 +579,31 @@ EXPORT int cuEventRecord(void *event, void *stream) {
     c->event = event;
     c->event->recorded = true, c->event->done = false;
     return enqueue(stream, c);
+}
+EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
+    CALLED();
+    (void)flags;
+    struct command *c = queue(stream, WAIT);
+    c->event = event;
+    if (!c->event->recorded) wrong("a stream waits for an event that was not recorded");
+    return enqueue(stream, c);
+}
+EXPORT int cuEventSynchronize(void *event) {
+    CALLED();
+    struct event *e = event;
+    if (!e->recorded) wrong("the host waits for an event that was not recorded");
+    pthread_mutex_lock(&lock);
+    while (!e->done) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 2;
+        if (pthread_cond_timedwait(&changed, &lock, &until)) {
+            wrong("the host waits for an event that does not come to pass");
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return OK;
 }
 EXPORT int cuEventElapsedTime(float *ms, void *from, void *to) {
     CALLED();

@@ -99,7 +99,7 @@ struct near_diagonal {
     }
 };
 
-// Device memory with what every version is to find in it.
+// Device memory, or page-locked memory of the host, with what every version is to find in it.
 class stage {
     struct image {
         void *device;
@@ -108,11 +108,11 @@ class stage {
     std::vector<image> images;
 
   public:
-    template <class T, class DRAW> T *buffer(size_t count, DRAW next) {
+    template <class T, class DRAW> T *buffer(size_t count, DRAW next, bool pinned = false) {
         std::vector<char> bytes(count * sizeof(T));
         T *host = reinterpret_cast<T *>(bytes.data()), *device = nullptr;
         for (size_t i = 0; i < count; i++) host[i] = T(next(i));
-        must(cudaMalloc(&device, bytes.size()), "a buffer");
+        must(pinned ? cudaMallocHost(&device, bytes.size()) : cudaMalloc(&device, bytes.size()), "a buffer");
         images.push_back({device, std::move(bytes)});
         reset(images.back());
         return device;
@@ -125,6 +125,6 @@ class stage {
 
   private:
     static void reset(const image &i) {
-        must(cudaMemcpy(i.device, i.bytes.data(), i.bytes.size(), cudaMemcpyHostToDevice), "an input");
+        must(cudaMemcpy(i.device, i.bytes.data(), i.bytes.size(), cudaMemcpyDefault), "an input");
     }
 };

@@ -57,8 +57,8 @@ def versions(name):
     return found + [("model", f) for f in glob.glob(f"solutions/*/{name}.cu")]
 
 def declaration(buffer):
-    name, kind, count, draw = re.fullmatch(r"(\w+): (\w+)\[(.*?)\] (.*)", buffer.strip()).groups()
-    return f"    {kind} *{name} = on.buffer<{kind}>({count}, {draw});\n"
+    name, kind, count, pinned, draw = re.fullmatch(r"(\w+): (\w+)\[(.*?)\] (pinned )?(.*)", buffer.strip()).groups()
+    return f"    {kind} *{name} = on.buffer<{kind}>({count}, {draw}{', true' if pinned else ''});\n"
 
 def generate(name, timed=False):
     """The program of a row: each version in a namespace, its entry without C's linkage, for which all were one. The skeleton, which may be slow at

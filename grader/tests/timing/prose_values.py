@@ -6,7 +6,7 @@
     count sgemm/3[thread_loads]   the ladder's table of counters
     h100 async[stages ring of 3]  a row of docs/results/h100/async.tsv by the cells before its first figure, and that figure; with a second
                                   bracket another column: h100 variants[memcpy of 134 MB][GB/s]
-    h100 micro[empty-1x32]        likewise, of grader/tests/timing/micro-h100.tsv
+    h100 micro[empty-1x32]        likewise, of grader/tests/timing/micro-h100.tsv; h100 copies[both ways], of copies-h100.tsv
     h100 ncu[sgemm/7][METRIC]     of the version's longest kernel, as Nsight Compute read it (ncu.tsv); [stall: barrier]: per cent of the samples
     h100 peak[bytes_per_second]   what a copy, and a kernel of multiply-adds (flops_per_second), reached there: report.json
     h100 bound[08-constant-memory/convolution 1-global][SM]     a cell of docs/results/h100/bound-by.md, by its version
@@ -163,7 +163,7 @@ def of_file(gpu, file, row, column):
             return json.load(f)["device"]["roofline"][row], True
     if file == "ncu":
         return of_ncu(gpu, row, column), True
-    path = f"grader/tests/timing/micro-{gpu}.tsv" if file == "micro" else f"docs/results/{gpu}/{file}.tsv"
+    path = f"grader/tests/timing/{file}-{gpu}.tsv" if file in ("micro", "copies") else f"docs/results/{gpu}/{file}.tsv"
     return of_rows(read_rows(path), row, column, path), True
 
 

@@ -89,6 +89,10 @@ static uint64_t fake_alloc(struct backend *b, uint64_t bytes, const char *name) 
     return start;
 }
 
+static uint64_t fake_alloc_host(struct backend *b, uint64_t bytes, const char *name) {
+    return fake_alloc(b, bytes, name);
+}
+
 static bool fake_free(struct backend *b, uint64_t address) {
     struct fake *f = fake_of(b);
     for (unsigned i = 1; i < f->nblocks; i++)
@@ -172,14 +176,14 @@ static void fake_take_output(struct backend *b, struct buf *out, struct buf *err
 
 static const struct backend_ops fake_ops = {
 #define OP(name) .name = fake_##name
-    OP(close),       OP(reset),     OP(free_all),
-    OP(load),        OP(unload),    OP(find_kernel),
-    OP(find_symbol), OP(alloc),     .alloc_pages = fake_alloc,
-    OP(mark),        OP(free),      OP(range),
-    OP(memory_used), OP(write),     OP(read),
-    OP(fill),        OP(copy),      OP(check),
-    OP(launch),      OP(occupancy), OP(time_limit),
-    OP(take_output),
+    OP(close),       OP(reset),      OP(free_all),
+    OP(load),        OP(unload),     OP(find_kernel),
+    OP(find_symbol), OP(alloc),      .alloc_pages = fake_alloc,
+    OP(mark),        OP(free),       OP(range),
+    OP(memory_used), OP(write),      OP(read),
+    OP(fill),        OP(copy),       OP(check),
+    OP(launch),      OP(occupancy),  OP(time_limit),
+    OP(take_output), OP(alloc_host),
 #undef OP
 };
 

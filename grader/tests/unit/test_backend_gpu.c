@@ -217,6 +217,85 @@ START_TEST(test_queue_held_back) {
 }
 END_TEST
 
+/* A buffer of the host is pinned memory: what is written there a copy brings to the device, and back. */
+START_TEST(test_host_buffers) {
+    struct backend *b = open_gpu();
+    int data[64], got[64] = {0};
+    uint64_t in = b->ops->alloc_host(b, sizeof data, "in"), out = b->ops->alloc_host(b, sizeof data, "out"),
+             p = b->ops->alloc(b, sizeof data, "p"), start, bytes;
+    for (int i = 0; i < 64; i++) data[i] = 5 * i;
+    ck_assert(b->ops->range(b, out + 9, &start, &bytes) && start == out && bytes == sizeof data);
+    ck_assert(b->ops->write(b, in, data, sizeof data));
+    ck_assert(b->ops->copy(b, p, in + 4, 252) && b->ops->copy(b, out, p, 252) && b->ops->read(b, out, got, 252));
+    ck_assert_mem_eq(got, data + 1, 252);
+    unsigned pinned = fake.calls("cuMemHostAlloc");
+    b->ops->reset(b);
+    ck_assert_uint_eq(b->ops->alloc_host(b, 100, "in"), in); /* the same place, and the same memory */
+    ck_assert_uint_eq(fake.calls("cuMemHostAlloc"), pinned);
+    close_gpu(b);
+}
+END_TEST
+
+static void give_order(struct backend *b, uint32_t stream, uint32_t number, uint32_t after, uint32_t its, bool waited) {
+    struct sim_order o = {.stream = stream, .number = number, .waited = waited};
+    if (after) o.after[after] = its;
+    b->ops->order(b, &o);
+}
+
+/* in and out in stream 2, the kernel in stream 3 between them. */
+START_TEST(test_round_in_streams) {
+    struct backend *b = open_gpu();
+    struct backend_kernel k;
+    load_scale(b, &k);
+    int got[64] = {0}, error = -1;
+    uint64_t out = b->ops->alloc_host(b, sizeof got, "out"), p = b->ops->alloc(b, sizeof got, "p");
+    struct backend_launch l = scale_launch(&k, &p);
+    struct backend_result r;
+    struct err e = {0};
+    unsigned streams = fake.calls("cuStreamCreate"), waits = fake.calls("cuStreamWaitEvent");
+    for (int round = 0; round < 2; round++) {
+        memset(got, 7, sizeof got);
+        ck_assert(b->ops->write(b, out, got, sizeof got));
+        ck_assert(backend_gpu_begin(b, &e));
+        give_order(b, 2, 1, 0, 0, true);
+        ck_assert(b->ops->fill(b, p, 0, sizeof got));
+        give_order(b, 3, 1, 2, 1, true);
+        b->ops->launch(b, &l, &r);
+        ck_assert_int_eq(r.error, 0);
+        give_order(b, 2, 2, 3, 1, false);
+        ck_assert(b->ops->copy(b, out, p, sizeof got));
+        backend_gpu_end(b, &error);
+        ck_assert_int_eq(error, 0);
+        ck_assert(b->ops->read(b, out, got, sizeof got));
+        for (int i = 0; i < 64; i++) ck_assert_int_eq(got[i], 3 * i);
+    }
+    ck_assert_uint_eq(fake.calls("cuStreamCreate") - streams, 2); /* used again in the second round */
+    /* Each round: two streams begin behind the gate, one waits for the other twice, and the end waits for both. */
+    ck_assert_uint_eq(fake.calls("cuStreamWaitEvent") - waits, 2 * (2 + 2 + 2));
+    close_gpu(b);
+}
+END_TEST
+
+/* Where the host had waited, the queue is let go, and the host waits. */
+START_TEST(test_round_with_a_host_that_waits) {
+    struct backend *b = open_gpu();
+    struct err e = {0};
+    int error = -1;
+    uint64_t p = b->ops->alloc(b, 64, "p");
+    ck_assert(backend_gpu_begin(b, &e));
+    give_order(b, 2, 1, 0, 0, true);
+    ck_assert(b->ops->fill(b, p, 1, 64));
+    struct sim_order o = {.stream = 3, .number = 1, .done = {0, 0, 1}};
+    b->ops->order(b, &o);
+    ck_assert_uint_eq(fake.calls("cuEventSynchronize"), 1);
+    b->ops->order(b, NULL); /* and what has no order goes behind all of it */
+    ck_assert(b->ops->fill(b, p, 2, 64));
+    backend_gpu_end(b, &error);
+    ck_assert_int_eq(error, 0);
+    close_gpu(b);
+}
+END_TEST
+
 START_TEST(test_fault_poisons) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
@@ -296,6 +375,9 @@ UNIT_SUITE(backend_gpu) {
     tcase_add_test(c, test_launch);
     tcase_add_test(c, test_memory);
     tcase_add_test(c, test_queue_held_back);
+    tcase_add_test(c, test_host_buffers);
+    tcase_add_test(c, test_round_in_streams);
+    tcase_add_test(c, test_round_with_a_host_that_waits);
     tcase_add_test(c, test_fault_poisons);
     tcase_add_test(c, test_refused_launches);
     tcase_add_test(c, test_fake_finds_a_deadlock);

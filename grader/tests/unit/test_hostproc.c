@@ -100,7 +100,7 @@ static int host_end(void) {
 }
 
 static bool record(const char *entry, double seconds, struct recording **r, struct server_outcome *o) {
-    struct wb_arg args[] = {{WB_PTR, 0, in}, {WB_PTR, 0, out}, {WB_I32, 0, N}};
+    struct wb_arg args[] = {{WB_PTR, 0, in, 0}, {WB_PTR, 0, out, 0}, {WB_I32, 0, N, 0}};
     return server_record(server, entry, args, 3, server_now() + seconds, -1, r, o);
 }
 
@@ -115,10 +115,10 @@ static uint64_t bits(const void *p, size_t n) {
     return v;
 }
 #define ARG(id, type, value) \
-    { id, 0, bits(&(type){value}, sizeof(type)) }
+    { id, 0, bits(&(type){value}, sizeof(type)), 0 }
 
 START_TEST(test_argument_types) {
-    struct wb_arg args[] = {{WB_PTR, 0, 0},
+    struct wb_arg args[] = {{WB_PTR, 0, 0, 0},
                             ARG(WB_I8, int8_t, -100),
                             ARG(WB_U8, uint8_t, 200),
                             ARG(WB_I16, int16_t, -30000),

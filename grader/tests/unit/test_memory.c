@@ -47,6 +47,23 @@ START_TEST(test_limit) {
 }
 END_TEST
 
+/* While kernels run, what stands for the host's memory is not there for them, and its place is taken all the same. */
+START_TEST(test_host) {
+    char where[256];
+    uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
+    memory_at(&m, a)->host = true;
+    memory_hide_host(&m, true);
+    ck_assert(memory_find(&m, a, 4) < 0 && !memory_at(&m, a) && memory_find(&m, b, 4) >= 0);
+    memory_describe(&m, a + 8, 4, where, sizeof where);
+    ck_assert_ptr_nonnull(strstr(where, "lies in the host's memory: copy it to device memory first"));
+    memory_hide_host(&m, false);
+    ck_assert(memory_find(&m, a, 100) >= 0);
+    ck_assert_int_eq(memory_free(&m, a), SIM_OK);
+    memory_hide_host(&m, true), memory_hide_host(&m, false);
+    ck_assert(!memory_at(&m, a)); /* what was freed does not come back */
+}
+END_TEST
+
 START_TEST(test_free) {
     uint64_t a = memory_alloc(&m, 100, "a");
     ck_assert_int_eq(memory_free(&m, a + 4), SIM_BAD_ADDRESS);
@@ -319,6 +336,7 @@ UNIT_SUITE(memory) {
     tcase_add_test(tc, test_limit);
     tcase_add_test(tc, test_many_pairs);
     tcase_add_test(tc, test_large);
+    tcase_add_test(tc, test_host);
     tcase_add_test(tc, test_free);
     tcase_add_test(tc, test_reuse);
     tcase_add_test(tc, test_written);

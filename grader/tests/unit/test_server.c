@@ -72,6 +72,7 @@ static struct {
     uint32_t nargs;
     char name[64];
     uint64_t add, fault;
+    bool owns; /* the buffers are in its memory */
 } host;
 
 static bool next_call(enum wb_call_state state) {
@@ -106,11 +107,12 @@ static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
     host.entry = entry;
     ck_assert_int_eq(pthread_create(&f.thread, NULL, play_host, NULL), 0);
     ck_assert(server_wait_ready(f.server, server_now() + 10, -1, out));
-    struct server_buffer buffers[] = {{.name = "in", .bytes = 32}, {.name = "out", .bytes = 32}};
+    struct server_buffer buffers[] = {{.name = "in", .bytes = 32, .host = host.owns},
+                                      {.name = "out", .bytes = 32, .host = host.owns}};
     ck_assert(server_buffers(f.server, buffers, 2, &e));
-    struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0)},
-                            {WB_PTR, 0, server_buffer_address(f.server, 1)},
-                            {WB_I32, 0, 32}};
+    struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0), 0},
+                            {WB_PTR, 0, server_buffer_address(f.server, 1), 0},
+                            {WB_I32, 0, 32, 0}};
     server_record(f.server, "entry", args, 3, server_now() + 10, -1, &r, out);
     return r;
 }
@@ -158,7 +160,7 @@ START_TEST(test_moves) {
     struct server_outcome o;
     struct recording *r = recorded(moving_entry, &o);
     ck_assert_ptr_nonnull(r);
-    struct server_moves m = recording_moves(r);
+    struct server_moves m = recording_moves(f.server, r);
     ck_assert_uint_eq(m.copies, 2);
     ck_assert_uint_eq(m.fills, 1);
     ck_assert_uint_eq(m.copied_bytes, 160 + 60);
@@ -178,7 +180,7 @@ START_TEST(test_record_and_replay) {
     ck_assert_int_eq(o.error, 0);
     ck_assert_uint_eq(f.launched, 0); /* recorded, not run */
     ck_assert_uint_eq(recording_launches(r), 3);
-    struct server_moves m = recording_moves(r);
+    struct server_moves m = recording_moves(f.server, r);
     ck_assert_uint_eq(m.copied_bytes, 32 + 32 + 1);
     ck_assert_uint_eq(m.copied_sectors_read, 3); /* each copy lies in one sector at both ends */
     ck_assert_uint_eq(m.copied_sectors_written, 3);
@@ -227,6 +229,90 @@ START_TEST(test_grading_refuses) {
     ck_assert_ptr_nonnull(strstr(o.why, "must not read device memory back"));
     ck_assert_uint_eq(f.notes, 7);
     ck_assert_uint_eq(recording_launches(r), 1);
+    recording_free(r);
+}
+END_TEST
+
+/* ---- buffers in the host's memory ---- */
+
+static uint32_t clocks[2][WB_STREAMS]; /* what comes before the next command; what the host knows to be done */
+
+static void order(uint32_t stream, uint32_t number) {
+    clocks[0][stream] = number;
+    POST(&f, order, (&(struct wb_req_order){stream, number}), clocks, sizeof clocks);
+    memset(clocks, 0, sizeof clocks);
+}
+
+/* In two halves: in, work, out; each in a stream of its own, or all in one. */
+static unsigned halves_in;
+static void halves_entry(const struct wb_arg *args) {
+    uint64_t in = args[0].value, out = args[1].value, t = fixture_alloc(&f, 32);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t s = 2 + k % halves_in, at = 16 * k, n = halves_in == 1 ? 3 * k : 0;
+        order(s, n + 1);
+        ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){t + at, 16, in + at, 16, 16, 1}), NULL), 0);
+        order(s, n + 2);
+        ck_assert_int_eq(fixture_launch(&f, host.add, 32, t + at, 16), 0);
+        order(s, n + 3);
+        ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out + at, 16, t + at, 16, 16, 1}), NULL), 0);
+    }
+}
+
+static void check_halves(unsigned streams, uint64_t path) {
+    struct server_outcome o;
+    char out[33] = {0};
+    host.owns = true, halves_in = streams;
+    struct recording *r = recorded(halves_entry, &o);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_msg(o.error == 0, "%s", o.why);
+    struct server_moves m = recording_moves(f.server, r);
+    ck_assert_uint_eq(m.bus_bytes_in, 32);
+    ck_assert_uint_eq(m.bus_bytes_out, 32);
+    ck_assert_uint_eq(m.copied_bytes + m.copied_sectors_read, 0); /* they are not within the device */
+    ck_assert_uint_eq(m.bus_path_bytes, path);
+    replay(r, "0123456701234567012345670123456-", out);
+    ck_assert_str_eq(out, "1234567812345678123456781234567.");
+    recording_free(r);
+}
+
+START_TEST(test_host_buffers_in_one_stream) { check_halves(1, 64); }
+END_TEST
+START_TEST(test_host_buffers_in_two_streams) { check_halves(2, 48); } /* in, in beside out, out */
+END_TEST
+
+/* Of commands that nobody knows the order of, none is taken to overlap. */
+static void unordered_entry(const struct wb_arg *args) {
+    uint64_t in = args[0].value, out = args[1].value, t = fixture_alloc(&f, 32);
+    for (uint32_t k = 0; k < 2; k++) {
+        order(2 + k, k);
+        ASK(&f, copy, (&(struct wb_req_copy){t + 16 * k, 16, in + 16 * k, 16, 16, 1}), NULL);
+        ASK(&f, copy, (&(struct wb_req_copy){out + 16 * k, 16, t + 16 * k, 16, 16, 1}), NULL);
+    }
+}
+
+START_TEST(test_host_buffers_without_an_order) {
+    struct server_outcome o;
+    host.owns = true;
+    struct recording *r = recorded(unordered_entry, &o);
+    ck_assert_uint_eq(recording_moves(f.server, r).bus_path_bytes, 64);
+    recording_free(r);
+}
+END_TEST
+
+static void looking_entry(const struct wb_arg *args) {
+    uint64_t in = args[0].value, out = args[1].value;
+    statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
+    statuses[1] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
+    statuses[2] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
+    statuses[3] = ASK(&f, fill, (&(struct wb_req_fill){out, 32, 32, 1, 0, 0}), NULL);
+    statuses[4] = ASK(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL);
+}
+
+START_TEST(test_host_buffers_are_copied_only) {
+    struct server_outcome o;
+    host.owns = true;
+    struct recording *r = recorded(looking_entry, &o);
+    for (int i = 0; i < 5; i++) ck_assert_int_eq(statuses[i], WB_cudaErrorNotPermitted);
     recording_free(r);
 }
 END_TEST
@@ -280,6 +366,10 @@ UNIT_SUITE(server) {
     tcase_add_test(grading, test_record_and_replay);
     tcase_add_test(grading, test_moves);
     tcase_add_test(grading, test_grading_refuses);
+    tcase_add_test(grading, test_host_buffers_in_one_stream);
+    tcase_add_test(grading, test_host_buffers_in_two_streams);
+    tcase_add_test(grading, test_host_buffers_without_an_order);
+    tcase_add_test(grading, test_host_buffers_are_copied_only);
     tcase_add_test(grading, test_fault_in_replay);
     tcase_add_loop_test(grading, test_limits, 0, 2);
     suite_add_tcase(suite, plain);

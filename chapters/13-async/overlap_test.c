@@ -1,0 +1,100 @@
+/* overlap_test.c — words of the host's memory, mixed on the device and brought back; what is graded is that copies both ways run beside
+ * each other. */
+#include "common/exercise_limits.h"
+
+enum { ROUNDS = 64, LANES = 64 };
+
+static size_t words(const struct ex_case *c) { return (size_t)c->dim[0]; }
+
+static uint32_t mixed(uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    return x * 0x846ca68bu;
+}
+
+/* Some words at a time, so that the compiler makes vectors of them. */
+static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+    int64_t *out = want[0];
+    const uint32_t *in = host[1];
+    size_t n = words(c);
+    for (size_t i = 0; i < n; i += LANES) {
+        uint32_t x[LANES] = {0};
+        size_t m = n - i < LANES ? n - i : LANES;
+        for (size_t k = 0; k < m; k++) x[k] = in[i + k];
+        for (int r = 0; r < ROUNDS; r++)
+            for (int k = 0; k < LANES; k++) x[k] = mixed(x[k]);
+        for (size_t k = 0; k < m; k++) out[i + k] = x[k];
+    }
+}
+
+/* Any 32 bits. */
+static void fill_words(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
+    (void)c;
+    uint32_t *word = data;
+    for (size_t i = 0; i < n; i++) word[i] = (uint32_t)ex_random(r);
+}
+
+static double bytes(const struct ex_case *c) { return 8.0 * words(c); }
+
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_U32, .count = words, .host = true},
+    {.name = "in", .role = EX_IN, .type = EX_U32, .count = words, .fill = fill_words, .host = true},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
+};
+
+static const struct ex_case cases[] = {
+    {{0}, .label = "nothing to do"},
+    {{1}, .label = "one word"},
+    {{7}, .label = "fewer words than parts"},
+    {{33}, .label = "one more than a warp"},
+    {{1000}, .label = "not a multiple of a block"},
+    {{4096}, .label = "a power of two"},
+    {{65537}, .label = "one past a power of two"},
+    {{99991}, .label = "a prime number of words"},
+    {{262144}, .label = "a megabyte"},
+    {{300007}, .label = "a prime number, again"},
+};
+
+START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
+END_TEST
+
+static double crossing(void) { return bytes(&ex_current()->technique_case); }
+
+/* Half of the bytes go each way, so half of them are one behind another at best; what goes in first and what comes out last have nothing
+ * beside them. With n equal parts that is 1/2 + 1/2n: with five parts or more it is at most 0.6. */
+START_TEST(copies_go_both_ways_at_once) {
+    ex_at_most_per("bus_path", crossing(), "byte that crosses the bus", 0.6,
+                   "while one part comes in, another one can go out");
+}
+END_TEST
+
+/* Each word crosses once each way; work is done once: 64 rounds of 6 instructions for 32 words, and little else. */
+START_TEST(nothing_is_done_twice) {
+    ex_at_most_per("bus_bytes", crossing(), "byte that crosses the bus", 1.01,
+                   "each word comes in once and goes out once");
+    ex_at_most_per("inst_executed", words(&ex_current()->technique_case) / 32.0, "32 words", 640,
+                   "each word is mixed once");
+    ex_at_most_per("sectors_read", bytes(&ex_current()->technique_case) / 64, "sector of the problem", 1.1,
+                   "a kernel reads each word once");
+}
+END_TEST
+
+START_TEST(accesses_fill_their_sectors) {
+    ex_coalesced_loads(1.1, "words lie one after another");
+    ex_coalesced_stores(1.1, "words lie one after another");
+}
+END_TEST
+
+static void tests(TCase *correctness, TCase *goals, TCase *guards) {
+    tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
+    tcase_add_test(goals, copies_go_both_ways_at_once);
+    tcase_add_test(guards, nothing_is_done_twice);
+    tcase_add_test(guards, accesses_fill_their_sectors);
+}
+
+/* Timed with 16 MiB each way. */
+EXERCISE(overlap, .chapter = "13-async", .title = "Copies in, work and copies out at once", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 400000}}},
+         .technique_case = {{1000004}}, .timed = {{4200001}}, .reference = reference, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-whole");
