@@ -172,8 +172,9 @@ START_TEST(folder_is_removed) {
     char base[] = "/tmp/jail-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(base));
     setenv("TMPDIR", base, 1);
+    /* The locked folder comes last: one that cannot be counted is a full one, if the program runs long enough to be looked at. */
     struct jail_result r =
-        shell("mkdir -p a/b/c/d; mkdir -m 0 locked; ln -s / link; mkfifo pipe; setsid sleep 60 & exit 0", NULL);
+        shell("mkdir -p a/b/c/d; ln -s / link; mkfifo pipe; setsid sleep 60 & exec mkdir -m 0 locked", NULL);
     unsetenv("TMPDIR");
     ck_assert_int_eq(r.end, JAIL_EXITED);
     ck_assert_int_eq(rmdir(base), 0); /* empty */
@@ -289,10 +290,12 @@ END_TEST
 
 /* ---- memory that runs out, in groups that this user can make ---- */
 
+static bool version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
+
 /* This process's group of memory, where it may make more below; "" elsewhere. */
 static void own_memory_group(char path[512]) {
     char line[512], *at = NULL;
-    bool old = access("/sys/fs/cgroup/cgroup.controllers", F_OK) < 0;
+    bool old = !version_2();
     FILE *f = fopen("/proc/self/cgroup", "re");
     while (f && !at && fgets(line, sizeof line, f)) at = strstr(line, old ? ":memory:" : "0::");
     if (f) fclose(f);
@@ -353,7 +356,7 @@ END_TEST
 /* A desktop's terminal is in a group whose path has some 150 letters. */
 START_TEST(groups_are_made_below_a_long_path) {
     struct err e = {0};
-    if (!enter_small_group(1ll << 30, 180)) return;
+    if (version_2() || !enter_small_group(1ll << 30, 180)) return;
     ck_assert_msg(jail_probe(&e), "%s", e.text);
     struct jail_result r = eat(64 << 20);
     ck_assert_int_eq(r.end, JAIL_MEMORY);

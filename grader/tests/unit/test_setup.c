@@ -53,7 +53,8 @@ START_TEST(missing_names_the_command_of_the_system) {
     static const struct {
         const char *manager, *command;
         bool renews; /* its lists, without being told */
-    } families[] = {{"dnf", "dnf install cmark-gfm-devel\n", true}, {"pacman", "pacman -S --needed cmark-gfm\n", false}};
+    } families[] = {{"dnf", "dnf install cmark-gfm-devel\n", true},
+                    {"pacman", "pacman -S --needed cmark-gfm\n", false}};
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
         char *said = ask_family(families[i].manager);
         ck_assert_msg(strstr(said, families[i].command) != NULL, "%s", said);
