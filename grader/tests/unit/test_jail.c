@@ -45,7 +45,7 @@ static struct jail_result shell(const char *script, const char *take) {
     const char *argv[] = {"/usr/bin/sh", "-c", script, NULL};
     struct jail_job j = base(JAIL_COMPILER);
     j.argv = argv, j.env = env, j.take[0] = take;
-    return run(&j, 3);
+    return run(&j, 15); /* on a machine that is emulated, or busy, they take seconds */
 }
 
 static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *data, double seconds) {
@@ -172,8 +172,9 @@ START_TEST(folder_is_removed) {
     char base[] = "/tmp/jail-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(base));
     setenv("TMPDIR", base, 1);
+    /* The locked folder comes last: one that cannot be counted is a full one, if the program runs long enough to be looked at. */
     struct jail_result r =
-        shell("mkdir -p a/b/c/d; mkdir -m 0 locked; ln -s / link; mkfifo pipe; setsid sleep 60 & exit 0", NULL);
+        shell("mkdir -p a/b/c/d; ln -s / link; mkfifo pipe; setsid sleep 60 & exec mkdir -m 0 locked", NULL);
     unsetenv("TMPDIR");
     ck_assert_int_eq(r.end, JAIL_EXITED);
     ck_assert_int_eq(rmdir(base), 0); /* empty */
@@ -251,7 +252,7 @@ END_TEST
 /* A sanitised process has no such limit (jail_inside.c): its shadow is larger. */
 #ifndef __SANITIZE_ADDRESS__
 START_TEST(memory_is_limited) {
-    struct jail_result r = inside(JAIL_HOST, eat_memory, NULL, 3);
+    struct jail_result r = inside(JAIL_HOST, eat_memory, NULL, 15);
     ck_assert_int_eq(r.end, JAIL_EXITED);
     ck_assert_int_le(r.code, 16); /* 256 MiB hold at most sixteen of 16 MiB */
     jail_result_free(&r);
@@ -289,10 +290,12 @@ END_TEST
 
 /* ---- memory that runs out, in groups that this user can make ---- */
 
+static bool version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
+
 /* This process's group of memory, where it may make more below; "" elsewhere. */
 static void own_memory_group(char path[512]) {
     char line[512], *at = NULL;
-    bool old = access("/sys/fs/cgroup/cgroup.controllers", F_OK) < 0;
+    bool old = !version_2();
     FILE *f = fopen("/proc/self/cgroup", "re");
     while (f && !at && fgets(line, sizeof line, f)) at = strstr(line, old ? ":memory:" : "0::");
     if (f) fclose(f);
@@ -353,7 +356,7 @@ END_TEST
 /* A desktop's terminal is in a group whose path has some 150 letters. */
 START_TEST(groups_are_made_below_a_long_path) {
     struct err e = {0};
-    if (!enter_small_group(1ll << 30, 180)) return;
+    if (version_2() || !enter_small_group(1ll << 30, 180)) return;
     ck_assert_msg(jail_probe(&e), "%s", e.text);
     struct jail_result r = eat(64 << 20);
     ck_assert_int_eq(r.end, JAIL_MEMORY);
