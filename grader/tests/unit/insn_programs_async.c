@@ -25,6 +25,13 @@ static u64 tile(unsigned t, unsigned w) {
     return rows[t % 8] + (w ? t % 8 : 0);
 }
 
+/* All of row i of a is i / 8, all of column n of b is n; k is 32, and d begins as 5. Words: rows 16 warp + lane / 4 and eight more, columns
+ * 2 (lane mod 4) and one more. */
+static u64 product(unsigned t, unsigned w) {
+    unsigned row = t / 32 * 16 + t % 32 / 4 + w / 2 * 8, column = t % 4 * 2 + w % 2;
+    return 5 + 32 * (row / 8) * column;
+}
+
 const struct insn_program async_programs[] = {
     {"copies of 4, 8 and 16 bytes",
      "add.u32 %r1, %r0, 1;\nmul.wide.u32 %q2, %r0, 16;\nadd.u64 %q3, %q1, %q2;\nst.global.v4.u32 [%q3], {%r1, %r1, "
@@ -111,6 +118,18 @@ const struct insn_program async_programs[] = {
      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nbar.warp.sync -1;\nld.global.u32 %r2, "
      "[%q3];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0+8], %q6;",
      32, 2, tile, SIM_FAULT_NONE},
+    {"a product of a warpgroup",
+     "shr.u32 %r1, %r0, 4;\nmul.lo.u32 %r1, %r1, 0x01010101;\nmov.u64 %q3, s;\nmul.wide.u32 %q2, %r0, 16;\n"
+     "add.u64 %q2, %q2, %q3;\nst.shared.v4.b32 [%q2], {%r1, %r1, %r1, %r1};\nand.b32 %r2, %r0, 7;\n"
+     "mul.lo.u32 %r2, %r2, 0x01010101;\nsetp.lt.u32 %p1, %r0, 16;\n@%p1 st.shared.v4.b32 [%q2+2048], {%r2, %r2, %r2, "
+     "%r2};\n"
+     "fence.proxy.async;\nbar.sync 0;\nshr.u64 %q4, %q3, 4;\nor.b64 %q4, %q4, 0x1000080000;\nadd.u64 %q5, %q4, 128;\n"
+     "mov.b32 %r4, 5;\nmov.b32 %r5, 5;\nmov.b32 %r6, 5;\nmov.b32 %r7, 5;\nsetp.eq.u32 %p2, %r4, 5;\n"
+     "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r4, %r5, %r6, %r7}, %q4, %q5, %p2;\n"
+     "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+     "cvt.u64.u32 %q6, %r4;\nst.global.u64 [%q0], %q6;\ncvt.u64.u32 %q6, %r5;\nst.global.u64 [%q0+8], %q6;\n"
+     "cvt.u64.u32 %q6, %r6;\nst.global.u64 [%q0+16], %q6;\ncvt.u64.u32 %q6, %r7;\nst.global.u64 [%q0+24], %q6;",
+     128, 4, product, SIM_FAULT_NONE},
     {"a copy from beyond a buffer", "mov.u64 %q4, s;\ncp.async.ca.shared.global [%q4], [%q1+4096], 4;", 32, 0, NULL,
      SIM_FAULT_OUT_OF_BOUNDS},
     {"an mbarrier that nobody initialised",
