@@ -38,7 +38,7 @@ REASONS = {
     "bank_conflicts_load": "ncu's counter holds turns lost to other traffic as well",
     "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well",
 }
-CLAMPED = "wmma_gemm", "mma_swizzle", "attention", "sgemm"
+CLAMPED = "wmma_gemm", "mma_swizzle", "warpgroup_tiles", "attention", "sgemm"
 POLLED = "blocks look at the grid's barrier until it opens: how often is chance, and the simulator's look but once"
 MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
 
