@@ -115,6 +115,8 @@ struct exercise {
     ex_tolerance_fn *tolerance;
     double (*bytes)(const struct ex_case *c); /* that the problem must move, for % of roofline */
     double (*flops)(const struct ex_case *c); /* operations that it must do */
+    /* Its versions use what compute capability 9.0 alone has, such as wgmma: they are compiled for sm_90a, and run on no other device. */
+    bool sm_90a;
     bool products; /* they are products of halves: the roof is that of tensor cores, for who does not use them, too */
     /* Shares, scaled to 100. Correctness: 0 where the file as it came is correct already, else 10 at most. Speed: 0 where the
      * technique gains next to nothing at the timed size; grader/grade/score.h says how each is earned. */

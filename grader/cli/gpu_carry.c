@@ -40,7 +40,8 @@ static void carry_skeleton(struct carry *c, const struct exercise *ex) {
     struct err e = {0};
     char name[128];
     grade_name(ex, "", name, sizeof name);
-    bool ok = book_pristine(ex, &source, &e) && build_carry(name, source.data, source.size, &b, &e) && b.ok;
+    bool ok = book_pristine(ex, &source, &e) &&
+              build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, &b, &e) && b.ok;
     note(c, ex, "skeleton", ok, &b, &e);
     buf_free(&source);
 }

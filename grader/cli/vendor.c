@@ -130,7 +130,8 @@ bool vendor_build(const struct exercise *ex, const char *path, struct build *b, 
     struct buf source = {0};
     char name[128];
     grade_name(ex, path, name, sizeof name);
-    bool ok = file_read(path, SOURCE_LIMIT, &source, e) && build_carry(name, source.data, source.size, b, e);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, e) &&
+              build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, b, e);
     if (ok && !b->ok)
         ok = err_set(e, ERR_SYSTEM, "%s",
                      strstr(buf_str(&b->messages), "cub/") ? "CUB's headers are not with this compiler"

@@ -22,24 +22,33 @@ enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_LIMIT = 32 << 20,
 
 const char *const build_environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
                                          "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
-static const char *const flags[] = {
-    PROCESSOR_NVCC "-shared",          "-Xcompiler", "-fPIC",         "-cudart", "none", "-gencode",
-    "arch=compute_90,code=compute_90", "-lineinfo",  "--no-compress", "-keep"};
+static const char *const flags[] = {PROCESSOR_NVCC "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "-lineinfo",
+                                    "--no-compress",          "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
-/* Machine code for a GPU that is present, and PTX where it is too old for the first; "" = none. */
-static char also[64];
-static bool also_ptx;
+static unsigned also_for; /* the compute capability of a GPU that is present; 0 = none */
 static bool no_compiler, machine_code;
 
 void build_ignore_compiler(bool ignore) { no_compiler = ignore; }
 
 void build_machine_code(bool on) { machine_code = on; }
 
-void build_also_for(unsigned cc) {
-    also[0] = 0, also_ptx = false;
-    if (cc == BUILD_ARCH) snprintf(also, sizeof also, "arch=compute_%u,code=sm_%u", cc, cc);
-    else if (cc >= 75)
-        also_ptx = true, snprintf(also, sizeof also, "arch=compute_%u,code=[compute_%u,sm_%u]", cc, cc, cc);
+void build_also_for(unsigned cc) { also_for = cc >= 75 ? cc : 0; }
+
+/* What nvcc writes: the PTX that is executed; machine code for a GPU that is present, and PTX where it is too old for the first. Code for
+ * sm_90a runs on that alone: so it is asked for where an exercise wants it, and nowhere else. */
+struct targets {
+    char executed[64], also[64]; /* also: "" = none */
+};
+
+static struct targets targets_of(const struct build_source *s) {
+    struct targets t = {.also = ""};
+    const char *a = s->sm_90a ? "a" : "";
+    snprintf(t.executed, sizeof t.executed, "arch=compute_%d%s,code=compute_%d%s", BUILD_ARCH, a, BUILD_ARCH, a);
+    if (also_for == BUILD_ARCH)
+        snprintf(t.also, sizeof t.also, "arch=compute_%u%s,code=sm_%u%s", also_for, a, also_for, a);
+    else if (also_for)
+        snprintf(t.also, sizeof t.also, "arch=compute_%u,code=[compute_%u,sm_%u]", also_for, also_for, also_for);
+    return t;
 }
 
 const struct jail_limits build_limits = {.cpu_seconds = 60,
@@ -95,21 +104,23 @@ static void add_tool(struct hash *h, const char *folder, const char *name) {
 }
 
 /* `tools`: which ones compile it counts too. */
-static bool make_key(const struct toolbox *t, const char *name, const void *source, size_t size, bool with_tools,
-                     char key[HASH_HEX], struct err *e) {
+static bool make_key(const struct toolbox *t, const struct build_source *s, bool with_tools, char key[HASH_HEX],
+                     struct err *e) {
     static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary"};
     struct hash h;
     struct buf library = {0};
+    struct targets to = targets_of(s);
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
     hash_start(&h);
     hash_text(&h, with_tools ? "object 2" : "carried 3");
     for (unsigned i = 0; i < NFLAGS; i++) hash_text(&h, flags[i]);
-    if (also[0]) hash_text(&h, also);
+    hash_text(&h, to.executed);
+    if (to.also[0]) hash_text(&h, to.also);
     for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++) add_tool(&h, t->cuda, tools[i]);
     if (with_tools) add_tool(&h, "/usr/bin", "g++"), add_tool(&h, "/usr/bin", "ld");
     hash_add(&h, library.data, library.size);
-    hash_text(&h, name);
-    hash_add(&h, source, size);
+    hash_text(&h, s->name);
+    hash_add(&h, s->text, s->size);
     hash_hex(&h, key);
     buf_free(&library);
     return ok;
@@ -191,26 +202,29 @@ struct kept {
     char ptx[160], image[160];
 };
 
-static void name_kept(struct kept *k, const char *name) {
-    int stem = (int)strlen(name) - 3; /* without .cu */
-    snprintf(k->image, sizeof k->image, "%.*s.fatbin", stem, name);
-    if (also_ptx) snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d.ptx", stem, name, BUILD_ARCH);
-    else snprintf(k->ptx, sizeof k->ptx, "%.*s.ptx", stem, name);
+static void name_kept(struct kept *k, const struct build_source *s) {
+    int stem = (int)strlen(s->name) - 3; /* without .cu */
+    bool several = also_for && also_for != BUILD_ARCH;
+    snprintf(k->image, sizeof k->image, "%.*s.fatbin", stem, s->name);
+    if (several)
+        snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d%s.ptx", stem, s->name, BUILD_ARCH, s->sm_90a ? "a" : "");
+    else snprintf(k->ptx, sizeof k->ptx, "%.*s.ptx", stem, s->name);
 }
 
-static bool compile(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out,
-                    struct err *e) {
-    const char *argv[NFLAGS + 10] = {"/cuda/bin/nvcc"};
+static bool compile(const struct toolbox *t, const struct build_source *s, struct build *out, struct err *e) {
+    struct targets to = targets_of(s);
+    const char *argv[NFLAGS + 12] = {"/cuda/bin/nvcc"};
     unsigned n = 1;
     for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
-    if (also[0]) argv[n++] = "-gencode", argv[n++] = also;
-    argv[n++] = name;
+    argv[n++] = "-gencode", argv[n++] = to.executed;
+    if (to.also[0]) argv[n++] = "-gencode", argv[n++] = to.also;
+    argv[n++] = s->name;
     argv[n++] = "/lib-warpbook/libwbcudart.a";
     argv[n++] = "-o";
     argv[n++] = "out.so";
     struct kept kept;
-    name_kept(&kept, name);
-    struct jail_file file = {name, source, size};
+    name_kept(&kept, s);
+    struct jail_file file = {s->name, s->text, s->size};
     struct jail_job job = {.kind = JAIL_COMPILER,
                            .argv = argv,
                            .env = build_environment,
@@ -252,12 +266,11 @@ static unsigned release(const struct toolbox *t) {
 
 /* What a compiler made elsewhere, as the key without tools remembers it. Where there is a compiler too, it must be of the same
  * release. */
-static bool carried(const struct toolbox *t, const char *name, const void *source, size_t size, struct build *out,
-                    struct err *e) {
+static bool carried(const struct toolbox *t, const struct build_source *s, struct build *out, struct err *e) {
     char key[HASH_HEX], named[HASH_HEX] = "";
     struct buf entry = {0};
     unsigned made_by = 0;
-    if (!make_key(t, name, source, size, false, key, e)) return false;
+    if (!make_key(t, s, false, key, e)) return false;
     bool ok = cache_get("carried", key, &entry) && sscanf(buf_str(&entry), "%64s %u", named, &made_by) == 2 &&
               (!t->compiler || made_by == release(t));
     buf_free(&entry);
@@ -265,12 +278,11 @@ static bool carried(const struct toolbox *t, const char *name, const void *sourc
     return ok && fetch(out);
 }
 
-static void remember(const struct toolbox *t, const char *name, const void *source, size_t size,
-                     const struct build *b) {
+static void remember(const struct toolbox *t, const struct build_source *s, const struct build *b) {
     char key[HASH_HEX], text[HASH_HEX + 16];
     struct err ignored = {0};
     int n = snprintf(text, sizeof text, "%s %u", b->key, release(t));
-    if (make_key(t, name, source, size, false, key, &ignored)) cache_put("carried", key, text, (size_t)n);
+    if (make_key(t, s, false, key, &ignored)) cache_put("carried", key, text, (size_t)n);
 }
 
 static bool no_toolkit(const char *name, struct err *e) {
@@ -281,25 +293,25 @@ static bool no_toolkit(const char *name, struct err *e) {
                    where_installed() ? "" : ", or `make gpu-carry` where there is a compiler");
 }
 
-bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
+bool build_run(const struct build_source *s, struct build *out, struct err *e) {
     char key[HASH_HEX];
     *out = (struct build){0};
     struct toolbox t;
     if (!build_toolbox(&t, e)) return false;
-    if (!t.compiler) return carried(&t, name, source, size, out, e) || no_toolkit(name, e);
-    if (!make_key(&t, name, source, size, true, key, e)) return false;
+    if (!t.compiler) return carried(&t, s, out, e) || no_toolkit(s->name, e);
+    if (!make_key(&t, s, true, key, e)) return false;
     memcpy(out->key, key, sizeof key);
-    if (fetch(out) || carried(&t, name, source, size, out, e)) return true;
+    if (fetch(out) || carried(&t, s, out, e)) return true;
     memcpy(out->key, key, sizeof key);
-    if (!compile(&t, name, source, size, out, e)) return false;
+    if (!compile(&t, s, out, e)) return false;
     if (out->end == JAIL_EXITED) store(out); /* what a limit ended may come out otherwise next time */
     return true;
 }
 
-bool build_carry(const char *name, const void *source, size_t size, struct build *out, struct err *e) {
+bool build_carry(const struct build_source *s, struct build *out, struct err *e) {
     struct toolbox t;
-    if (!build_run(name, source, size, out, e) || !build_toolbox(&t, e)) return false;
-    if (out->ok && t.compiler) remember(&t, name, source, size, out);
+    if (!build_run(s, out, e) || !build_toolbox(&t, e)) return false;
+    if (out->ok && t.compiler) remember(&t, s, out);
     return true;
 }
 

@@ -20,13 +20,18 @@ struct build {
     char key[HASH_HEX];   /* names the object */
 };
 
-/* `name` is the file's name as the student knows it, without folders; it appears in messages and line tables.
- * False: our own failure (no nvcc, no jail). A file that does not compile is no failure: `out->ok` is false.
- */
-bool build_run(const char *name, const void *source, size_t size, struct build *out, struct err *e);
+struct build_source {
+    const char *name; /* the file's, as the student knows it, without folders; it appears in messages and line tables */
+    const void *text;
+    size_t size;
+    bool sm_90a; /* uses what compute capability 9.0 alone has (exercise.h) */
+};
+
+/* False: our own failure (no nvcc, no jail). A file that does not compile is no failure: `out->ok` is false. */
+bool build_run(const struct build_source *s, struct build *out, struct err *e);
 /* The same, and remembered without its compiler: build_run finds it on a machine that has none (`make
  * gpu-carry`). */
-bool build_carry(const char *name, const void *source, size_t size, struct build *out, struct err *e);
+bool build_carry(const struct build_source *s, struct build *out, struct err *e);
 /* From now on machine code for this compute capability (such as 80) as well, by the toolkit's ptxas: for a GPU that is
  * present. */
 void build_also_for(unsigned cc);

@@ -169,7 +169,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     r->speed.note = "";
     if (o->progress) o->progress(o->user, "compiling");
     g.ahead = begin_ahead(&g);
-    if (!build_run(name, source, size, &g.build, &e)) grader_failed(r, &e);
+    if (!build_run(&(struct build_source){name, source, size, ex->sm_90a}, &g.build, &e)) grader_failed(r, &e);
     else if (!g.build.ok) not_built(&g);
     else {
         text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);

@@ -69,7 +69,7 @@ static bool figures(const struct grading *g, struct buf *out, struct err *e) {
     bool there = naive_source(g->ex, name, sizeof name, &source, &none);
     if (!there) buf_free(&source);
     if (!there) return !figures_there() || figures_limits(book_id(g->ex), out, e);
-    bool ok = build_run(name, source.data, source.size, &b, e);
+    bool ok = build_run(&(struct build_source){name, source.data, source.size, g->ex->sm_90a}, &b, e);
     if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the naive version %s does not compile", name);
     if (ok) key_of(g, &b, key);
     if (ok && !cache_get("naive", key, out)) {

@@ -30,18 +30,24 @@ struct ptxas_job {
 };
 
 /* ptxas takes no PTX of a target that is newer than the GPU, whatever the code uses: so it is told an older
- * one. */
+ * one. Of code for sm_90a, too: then ptxas names the instructions that an older GPU has not. */
 static void retarget(struct buf *ptx, unsigned arch) {
     char from[32], to[32];
     snprintf(from, sizeof from, ".target sm_%u", (unsigned)BUILD_ARCH);
     snprintf(to, sizeof to, ".target sm_%u", arch);
     char *at = ptx->size ? memmem(ptx->data, ptx->size, from, strlen(from)) : NULL;
     if (at && arch >= 10 && arch < 100) memcpy(at, to, strlen(to)); /* two digits as well */
+    at = at ? at + strlen(from) : NULL;
+    if (at && *at == 'a') *at = ' ';
+}
+
+static bool is_sm_90a(const struct buf *ptx) {
+    return ptx->size && memmem(ptx->data, ptx->size, ".target sm_90a", strlen(".target sm_90a"));
 }
 
 static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
     char option[32];
-    snprintf(option, sizeof option, "-arch=sm_%u", arch);
+    snprintf(option, sizeof option, "-arch=sm_%u%s", arch, arch == BUILD_ARCH && is_sm_90a(text) ? "a" : "");
     const char *plain[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
     const char *both[] = {"/bin/sh", "-c", with_listing, "sh", "/cuda/bin/ptxas", option, "/nvdisasm", NULL};
     struct toolbox t;

@@ -74,7 +74,7 @@ static bool reference(struct grading *g, const char *name, const void *source, s
     struct err e = {0};
     char key[HASH_HEX];
     struct buf entry = {0};
-    if (!build_run(name, source, size, &b, &e)) return false;
+    if (!build_run(&(struct build_source){name, source, size, g->ex->sm_90a}, &b, &e)) return false;
     time_key(g, &b, key);
     bool slow = false;
     bool ok = b.ok && cache_get("times", key, &entry) && sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;

@@ -105,7 +105,8 @@ bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *
         return err_set(e, ERR_INPUT,
                        "this release has no model answer to measure against; the simulated GPU has its times");
     grade_name(ex, path, name, sizeof name);
-    bool ok = file_read(path, SOURCE_LIMIT, &source, e) && build_carry(name, source.data, source.size, b, e);
+    bool ok = file_read(path, SOURCE_LIMIT, &source, e) &&
+              build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, b, e);
     if (ok && !b->ok) ok = err_set(e, ERR_INTERNAL, "%s does not compile", path);
     buf_free(&source);
     return ok;

@@ -89,7 +89,8 @@ static bool one(const struct exercise *ex, const char *file, const struct buf *s
     struct build b = {0};
     struct buf bytes = {0};
     char key[HASH_HEX];
-    bool ok = build_run(file, source->data ? source->data : "", source->size, &b, e);
+    struct build_source s = {file, source->data ? source->data : "", source->size, ex->sm_90a};
+    bool ok = build_run(&s, &b, e);
     if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "%.80s does not compile", file);
     if (ok) key_of(ex, &b, d, key);
     if (ok && !cache_get("versions", key, &bytes)) {

@@ -5,7 +5,7 @@ import concurrent.futures, os, re, shutil, subprocess, tempfile, time
 def flags_of(root):
     """nvcc's, as the grader has them."""
     table = re.search(r"const flags\[\] = \{(.*?)\};", open(f"{root}/grader/grade/build.c").read(), re.S)[1]
-    return re.findall(r'"([^"]*)"', table)
+    return re.findall(r'"([^"]*)"', table) + ["-gencode", "arch=compute_90,code=compute_90"]
 
 
 def timed(work):

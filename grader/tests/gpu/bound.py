@@ -40,7 +40,7 @@ def build(name):
     os.makedirs(truth.BUILT, exist_ok=True)
     source, program = f"{truth.BUILT}/{name}-timed.cu", f"{truth.BUILT}/{name}-timed"
     with open(source, "w") as f: f.write(truth.generate(name, timed=True))
-    subprocess.run(["nvcc", "-arch=native", "-O3", "-lineinfo", "-std=c++17", "-I.", f"-I{truth.HERE}", source, "-o", program], check=True)
+    subprocess.run(["nvcc", *truth.architecture(name, ["-arch=native"]), "-O3", "-lineinfo", "-std=c++17", "-I.", f"-I{truth.HERE}", source, "-o", program], check=True)
     return program
 
 def ncu(program, metrics, *more):

@@ -38,7 +38,7 @@ REASONS = {
     "bank_conflicts_load": "ncu's counter holds turns lost to other traffic as well",
     "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well",
 }
-CLAMPED = "wmma_gemm", "mma_swizzle", "attention", "sgemm"
+CLAMPED = "wmma_gemm", "mma_swizzle", "warpgroup_tiles", "attention", "sgemm"
 POLLED = "blocks look at the grid's barrier until it opens: how often is chance, and the simulator's look but once"
 MERGED = "ptxas merges, unrolls or drops accesses that PTX has"
 
@@ -83,12 +83,19 @@ def source_of(name):
         with open(path, "w") as f: f.write(text)
     return path
 
-def build(name, compiler, suffix):
+def architecture(name, usual):
+    """Options: those that all other programs are built with, but what uses wgmma is for sm_90a alone."""
+    own = glob.glob(f"chapters/*/{name}_test.c")
+    with_wgmma = own and ".sm_90a = true" in open(own[0]).read()
+    if not with_wgmma: return usual
+    return ["-gencode", "arch=compute_90a,code=" + ("sm_90a" if usual else "compute_90a")]
+
+def build(name, compiler, suffix, usual=()):
     os.makedirs(BUILT, exist_ok=True)
     out, source = f"{BUILT}/{name}{suffix}", source_of(name)
     read = [source] + glob.glob(f"{HERE}/*.cuh") + [f for _, f in versions(name)]
     if not os.path.exists(out) or os.path.getmtime(out) < max(map(os.path.getmtime, read)):
-        subprocess.run(compiler + ["-O3", "-lineinfo", "-std=c++17", "-I.", f"-I{HERE}", source, "-o", out], check=True)
+        subprocess.run([*compiler, *architecture(name, [*usual]), "-O3", "-lineinfo", "-std=c++17", "-I.", f"-I{HERE}", source, "-o", out], check=True)
     return out
 
 def simulate(name):
@@ -151,7 +158,7 @@ def check(names, write):
 def build_all(names):
     """For the GPU that is there, as many at a time as there are cores. {name: program}"""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(names, pool.map(lambda n: build(n, ["nvcc", "-arch=native"], "-gpu"), names)))
+        return dict(zip(names, pool.map(lambda n: build(n, ["nvcc"], "-gpu", ["-arch=native"]), names)))
 
 def profiled(name, said):
     """Rows of the figures, of ncu's CSV: there, a line is a launch and a metric."""

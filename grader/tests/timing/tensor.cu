@@ -1,6 +1,6 @@
 // tensor.cu — the versions of chapter 14 beside the vendor's libraries: cold caches, medians of 21; a line a version.
 //
-//   nvcc -O3 -std=c++17 -arch=sm_90 -I. grader/tests/timing/tensor.cu -lcublas -o tensor; ./tensor
+//   nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a -I. grader/tests/timing/tensor.cu -lcublas -o tensor; ./tensor
 //
 // Run from the top of the tree. Figures: docs/results/h100/tensor.tsv. Results are compared with those of the first step.
 #include "grader/tests/timing/cold.cuh"
@@ -57,6 +57,26 @@ namespace m4 {
 #include "solutions/14-tensor-cores/mma_swizzle.cu"
 }
 #undef mma_swizzle
+#define warpgroup_tiles warpgroup_tiles_1
+namespace g1 {
+#include "solutions/14-tensor-cores/warpgroup_tiles-1-waits.cu"
+}
+#undef warpgroup_tiles
+#define warpgroup_tiles warpgroup_tiles_2
+namespace g2 {
+#include "solutions/14-tensor-cores/warpgroup_tiles-2-swizzled.cu"
+}
+#undef warpgroup_tiles
+#define warpgroup_tiles warpgroup_tiles_3
+namespace g3 {
+#include "solutions/14-tensor-cores/warpgroup_tiles-3-two-buffers.cu"
+}
+#undef warpgroup_tiles
+#define warpgroup_tiles warpgroup_tiles_answer
+namespace g4 {
+#include "solutions/14-tensor-cores/warpgroup_tiles.cu"
+}
+#undef warpgroup_tiles
 #define half_sums half_sums_1
 namespace h1 {
 #include "solutions/14-tensor-cores/half_sums-1-halves.cu"
@@ -178,7 +198,7 @@ int main() {
     const int n = 1536, k = 1024, m = 1408;
     half *a = halves(n * k, 1), *b = halves(k * m, 77), *t = halves(k * m, 0);
     turn<<<512, 256>>>(t, b, k, m);
-    exercise w("wmma_gemm", (size_t)n * m, 2e-3f), s("mma_swizzle", (size_t)n * m, 2e-3f);
+    exercise w("wmma_gemm", (size_t)n * m, 2e-3f), s("mma_swizzle", (size_t)n * m, 2e-3f), g("warpgroup_tiles", (size_t)n * m, 2e-3f);
     w("1-tiles", [&](float *c) { w1::wmma_gemm_1(c, a, b, n, k, m); });
     w("2-warp-tiles", [&](float *c) { w2::wmma_gemm_2(c, a, b, n, k, m); });
     w("3-shared", [&](float *c) { w3::wmma_gemm_3(c, a, b, n, k, m); });
@@ -192,6 +212,14 @@ int main() {
     s("3-padded", [&](float *c) { m3::mma_swizzle_3(c, a, t, n, m, k); });
     s("answer", [&](float *c) { m4::mma_swizzle_answer(c, a, t, n, m, k); });
     s("cublasGemmEx", [&](float *c) {
+        cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, t, CUDA_R_16F, k, a, CUDA_R_16F, k, &zero, c, CUDA_R_32F, m,
+                     CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    });
+    g("1-waits", [&](float *c) { g1::warpgroup_tiles_1(c, a, t, n, m, k); });
+    g("2-swizzled", [&](float *c) { g2::warpgroup_tiles_2(c, a, t, n, m, k); });
+    g("3-two-buffers", [&](float *c) { g3::warpgroup_tiles_3(c, a, t, n, m, k); });
+    g("answer", [&](float *c) { g4::warpgroup_tiles_answer(c, a, t, n, m, k); });
+    g("cublasGemmEx", [&](float *c) {
         cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, t, CUDA_R_16F, k, a, CUDA_R_16F, k, &zero, c, CUDA_R_32F, m,
                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     });

@@ -199,7 +199,8 @@ START_TEST(the_clock_blames_the_machine) {
     struct case_run run;
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    ck_assert_msg(build_run("plus_one.cu", source, strlen(source), &b, &e) && b.ok, "%s", e.text);
+    ck_assert_msg(build_run(&(struct build_source){"plus_one.cu", source, strlen(source), false}, &b, &e) && b.ok, "%s",
+                  e.text);
     ptxas_finish(ptxas_start(&b, 90), &registers);
     o.registers = &registers;
     struct session *s = session_open(&plus_one, &b, &o, &e);

@@ -82,12 +82,14 @@ START_TEST(test_carried) {
     struct build b, again;
     static const char source[] = "__global__ void carried() {}\n", other[] = "__global__ void unknown() {}\n";
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    ck_assert_msg(build_carry("carried.cu", source, sizeof source - 1, &b, &e) && b.ok, "%s", e.text);
+    ck_assert_msg(build_carry(&(struct build_source){"carried.cu", source, sizeof source - 1, false}, &b, &e) && b.ok,
+                  "%s", e.text);
     build_ignore_compiler(true);
-    bool found = build_run("carried.cu", source, sizeof source - 1, &again, &e);
+    bool found = build_run(&(struct build_source){"carried.cu", source, sizeof source - 1, false}, &again, &e);
     ck_assert_msg(found && again.ok && again.object.size == b.object.size, "%s", e.text);
     build_free(&again);
-    ck_assert(!build_run("other.cu", other, sizeof other - 1, &again, &e) && strstr(e.text, "gpu-carry"));
+    ck_assert(!build_run(&(struct build_source){"other.cu", other, sizeof other - 1, false}, &again, &e) &&
+              strstr(e.text, "gpu-carry"));
     build_ignore_compiler(false);
     build_free(&b);
 }
@@ -105,7 +107,8 @@ START_TEST(test_registers_on_every_device) {
                                  "    for (int i = 0; i < 12; i++) p[i * 32 + threadIdx.x] = v[11 - i];\n"
                                  "}\n";
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    ck_assert_msg(build_run("twelve.cu", source, sizeof source - 1, &b, &e) && b.ok, "%s", e.text);
+    ck_assert_msg(build_run(&(struct build_source){"twelve.cu", source, sizeof source - 1, false}, &b, &e) && b.ok,
+                  "%s", e.text);
     static const unsigned archs[] = {61, 75, 80, 86, 89, 90};
     for (unsigned i = 0; i < sizeof archs / sizeof *archs; i++) {
         struct ptxas p;
@@ -115,6 +118,50 @@ START_TEST(test_registers_on_every_device) {
         ptxas_free(&p);
     }
     build_free(&b);
+}
+END_TEST
+
+/* wgmma is there for sm_90a alone. Code for that is refused for every other GPU, in words that name the instruction. */
+#define PRODUCT                                                                                                   \
+    "__global__ void product(float *p, unsigned long long d) {\n"                                                 \
+    "    float s[4] = {};\n"                                                                                      \
+    "    asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, " \
+    "0;\"\n"                                                                                                      \
+    "                 : \"+f\"(s[0]), \"+f\"(s[1]), \"+f\"(s[2]), \"+f\"(s[3]) : \"l\"(d), \"l\"(d));\n"          \
+    "    p[threadIdx.x] = s[0];\n"                                                                                \
+    "}\n"
+
+static void refused_by(const struct build *b, unsigned arch, bool refused) {
+    struct ptxas p;
+    ptxas_finish(ptxas_start(b, arch), &p);
+    ck_assert_msg(p.refused == refused && !p.failed, "sm_%u: %s", arch, buf_str(&p.text));
+    ck_assert_msg(!refused || strstr(buf_str(&p.text), "wgmma"), "sm_%u: %s", arch, buf_str(&p.text));
+    ptxas_free(&p);
+}
+
+static void compiled_for(const struct build_source *s, const char *target, struct build *b) {
+    struct err e = {0};
+    ck_assert_msg(build_run(s, b, &e) && b->ok, "%s %s", e.text, buf_str(&b->messages));
+    ck_assert_msg(strstr(buf_str(&b->ptx), target), "no %s", target);
+}
+
+START_TEST(test_what_sm_90a_alone_has) {
+    struct err e = {0};
+    struct build b;
+    struct build_source s = {"product.cu", PRODUCT, sizeof PRODUCT - 1, true};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    compiled_for(&s, ".target sm_90a\n", &b);
+    refused_by(&b, 90, false), refused_by(&b, 80, true), refused_by(&b, 75, true);
+    build_free(&b);
+    build_also_for(90); /* an H100 is present: machine code, too */
+    compiled_for(&s, ".target sm_90a\n", &b);
+    ck_assert_ptr_nonnull(memmem(b.object.data, b.object.size, "sm_90a", 6));
+    build_free(&b);
+    s.sm_90a = false;
+    ck_assert(build_run(&s, &b, &e) && !b.ok);
+    ck_assert_msg(strstr(buf_str(&b.messages), "wgmma"), "%s", buf_str(&b.messages));
+    build_free(&b);
+    build_also_for(0);
 }
 END_TEST
 
@@ -166,6 +213,7 @@ UNIT_SUITE(vendor) {
     tcase_add_test(c, test_no_routine);
     tcase_add_test(c, test_carried);
     tcase_add_test(c, test_registers_on_every_device);
+    tcase_add_test(c, test_what_sm_90a_alone_has);
     tcase_add_test(c, test_parts_are_taken_up);
     tcase_add_test(c, the_answer_stands_beside_the_libraries);
     suite_add_tcase(s, c);

@@ -1,0 +1,74 @@
+// warpgroup_tiles, step 1: products of warpgroups, each waited for, from chunks that lie one after another.
+
+#include <cuda_fp16.h>
+
+constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256;
+constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup has 64 rows of the tile, and all of its columns
+constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes, and how often these are in a row
+constexpr int SUMS = ROWS * COLS / 128; // that a thread has
+
+// Where 16 bytes of a row are: chunk after chunk, the rows of one side by side.
+__device__ int place(int row, int chunk) { return (chunk * BLOCK + row) * CHUNK; }
+
+// What a product is told of a matrix in shared memory, all in units of 16 bytes: where it begins; from bit 16 on, how far the next chunk
+// of a row is; from bit 32 on, how far the next eight rows are. No swizzle is 0 in bits 62 and 63.
+__device__ unsigned long long descriptor(const half *first) {
+    return (__cvta_generic_to_shared(first) & 0x3ffff) >> 4 | (unsigned long long)BLOCK << 16 | 8ull << 32;
+}
+
+#define FOUR(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
+// d += a * b, of 64 x 16 by 16 x 128; both are read from shared memory, and nobody waits.
+__device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, 1, 1, 1, 0, 0;"
+                 : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)
+                 : "l"(a), "l"(b));
+}
+
+// Rows `top` and on, 64 halves of each, 16 bytes a thread and turn. Below the last row it is the last one again, for nobody.
+__device__ void fetch(half *piece, const half *matrix, int top, int start, int rows, int k) {
+    for (int e = threadIdx.x; e < BLOCK * CHUNKS; e += THREADS) {
+        int row = e / CHUNKS, chunk = e % CHUNKS;
+        const half *from = matrix + (size_t)min(top + row, rows - 1) * k + start + chunk * CHUNK;
+        *reinterpret_cast<uint4 *>(piece + place(row, chunk)) = *reinterpret_cast<const uint4 *>(from);
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) scores(float *c, const half *a, const half *b, int n, int m, int k) {
+    __shared__ __align__(128) half a_piece[BLOCK * DEPTH], b_piece[BLOCK * DEPTH];
+    int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, y = threadIdx.x / 128 * ROWS;
+    float sum[SUMS] = {};
+    for (int start = 0; start < k; start += DEPTH) {
+        fetch(a_piece, a, top, start, n, k);
+        fetch(b_piece, b, left, start, m, k);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // so that products read what the thread has written
+        __syncthreads();
+#pragma unroll
+        for (int l = 0; l < CHUNKS; l += 2) { // 16 steps of k are two chunks
+            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            multiply(sum, descriptor(a_piece + place(y, l)), descriptor(b_piece + place(0, l)));
+            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        }
+        __syncthreads();
+    }
+
+    int lane = threadIdx.x % 32, row = top + y + threadIdx.x / 32 % 4 * 16 + lane / 4, col = left + lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < COLS / 8; j++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            if (row + h * 8 < n && col + j * 8 < m)
+                *reinterpret_cast<float2 *>(&c[(size_t)(row + h * 8) * m + col + j * 8]) =
+                    make_float2(sum[4 * j + 2 * h], sum[4 * j + 2 * h + 1]);
+}
+
+extern "C" void warpgroup_tiles(float *c, const half *a, const half *b, int n, int m, int k) {
+    if (n == 0 || m == 0) return;
+    dim3 grid((m + BLOCK - 1) / BLOCK, (n + BLOCK - 1) / BLOCK);
+    scores<<<grid, THREADS>>>(c, a, b, n, m, k);
+}
