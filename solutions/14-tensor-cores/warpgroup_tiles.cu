@@ -9,6 +9,7 @@ constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 5;
 constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup has 64 rows of the tile, and all of its columns
 constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes, and how often these are in a row
 constexpr int SUMS = ROWS * COLS / 128; // that a thread has
+constexpr int APART = THREADS / CHUNKS, COPIES = BLOCK / APART; // a thread copies a chunk of every 32nd row of a piece
 
 struct pieces {
     half a[BLOCK * DEPTH], b[BLOCK * DEPTH];
@@ -33,16 +34,6 @@ __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long l
                  : "l"(a), "l"(b));
 }
 
-// Starts the thread's part of a piece on its way. Below the last row it is the last one again, for nobody.
-__device__ void send(half *piece, const half *matrix, int top, int start, int rows, int k) {
-#pragma unroll
-    for (int i = 0; i < BLOCK * CHUNKS / THREADS; i++) {
-        int e = threadIdx.x + i * THREADS, row = e / CHUNKS, chunk = e % CHUNKS;
-        const half *from = matrix + (size_t)min(top + row, rows - 1) * k + start + chunk * CHUNK;
-        __pipeline_memcpy_async(piece + row * DEPTH + (chunk ^ row % CHUNKS) * CHUNK, from, 16);
-    }
-}
-
 __global__ void __launch_bounds__(THREADS)
     scores(float *c, const half *__restrict__ a, const half *__restrict__ b, int n, int m, int k) {
     extern __shared__ __align__(1024) unsigned char memory[]; // the pattern of a swizzle begins at multiples of 1024
@@ -50,10 +41,21 @@ __global__ void __launch_bounds__(THREADS)
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, count = k / DEPTH, y = threadIdx.x / 128 * ROWS;
     float sum[SUMS] = {};
 
+    // What is the same for all pieces, once: where the thread's chunks come from, and where they go. Below the last row it is the last one
+    // again, for nobody.
+    int from = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS, to = from * DEPTH + (chunk ^ from % CHUNKS) * CHUNK;
+    const half *rows_a[COPIES], *rows_b[COPIES];
+#pragma unroll
+    for (int i = 0; i < COPIES; i++) {
+        rows_a[i] = a + (size_t)min(top + from + i * APART, n - 1) * k + chunk * CHUNK;
+        rows_b[i] = b + (size_t)min(left + from + i * APART, m - 1) * k + chunk * CHUNK;
+    }
     auto fetch = [&](int p) {
-        if (p < count) {
-            send(buffer[p % BUFFERS].a, a, top, p * DEPTH, n, k);
-            send(buffer[p % BUFFERS].b, b, left, p * DEPTH, m, k);
+        pieces &next = buffer[p % BUFFERS];
+#pragma unroll
+        for (int i = 0; i < COPIES && p < count; i++) {
+            __pipeline_memcpy_async(next.a + to + i * APART * DEPTH, rows_a[i] + p * DEPTH, 16);
+            __pipeline_memcpy_async(next.b + to + i * APART * DEPTH, rows_b[i] + p * DEPTH, 16);
         }
         __pipeline_commit(); // a group for each piece, empty ones behind the last
     };
