@@ -1,11 +1,11 @@
 // warpgroup_tiles: the model answer. Two warpgroups have 128 x 128 elements. 16 bytes of a row lie at place `chunk ^ row % 8` of the row's
-// eight, which is the swizzle that a descriptor can name. Five buffers: one is multiplied, three are filled, and the one between them may
+// eight, which is the swizzle that a descriptor can name. Six buffers: one is multiplied, four are filled, and the one between them may
 // still be read by products that are under way.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
-constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 5;
+constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 6;
 constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup has 64 rows of the tile, and all of its columns
 constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes, and how often these are in a row
 constexpr int SUMS = ROWS * COLS / 128; // that a thread has
