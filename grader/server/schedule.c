@@ -1,6 +1,7 @@
 /* schedule.c — a recording as commands of streams, and how long they take together (grader/sim/timing/timeline.h). */
 #include "common/grow.h"
 #include "grader/server/internal.h"
+#include "grader/server/tally.h"
 #include "grader/sim/timing/timeline.h"
 
 #include <stdlib.h>
@@ -19,9 +20,6 @@ struct list {
     uint64_t streams;              /* that have commands: a bit each */
     double bus_bytes;
 };
-
-enum { SECTOR = 32 };
-static const double fill_launches = 0.26; /* tally.c says where it is from */
 
 static void take_order(struct list *l, const struct command *c) {
     const struct wb_req_order *q = (const void *)(l->r->bytes.data + c->request);
@@ -77,7 +75,7 @@ static void add_command(struct list *l, const struct command *c) {
     else if (c->op == WB_OP_launch) add_launch(l);
     else if (c->op == WB_OP_copy) add_copy(l, q);
     else if (c->op == WB_OP_write) add_bus(l, TIMELINE_IN, (double)w->width * (double)w->rows);
-    else if (c->op == WB_OP_fill) add_inside(l, fill_launches, (double)f->width * (double)f->rows);
+    else if (c->op == WB_OP_fill) add_inside(l, server_fill_launches, (double)f->width * (double)f->rows);
 }
 
 static bool has_host(const struct server *s) {

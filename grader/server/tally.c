@@ -119,9 +119,6 @@ static void add_access(struct tally *t, const struct sim_access *a, const char *
 /* Of a launch behind another one, so much of the overhead is over before that one ends: on an H100 an empty kernel takes 3.0 us, each
  * further one 2.15. */
 static const double launch_overlap = 0.28;
-/* Behind others, on an H100 (200 in a row, small ones): a kernel 1.8 us, a copy 2.0 (2.6 of a column of 1024 rows), a fill 0.76: so a
- * copy's start is a launch's, and a fill's so much of one. */
-static const double fill_launches = 0.26;
 
 /* What it takes of the device: of the places for blocks, or of what the SMs share. */
 static double share_of(const struct gpu_device *d, const struct server_launch *l, const struct time_estimate *e) {
@@ -190,7 +187,7 @@ void tally_moved(struct tally *t, const struct gpu_device *d, const struct serve
     t->bus_bytes_in = (double)m->bus_bytes_in, t->bus_bytes_out = (double)m->bus_bytes_out;
     t->bus_path_bytes = (double)m->bus_path_bytes;
     if (t->scheduled) return; /* they are in it */
-    double launches = (double)m->copies * (1 - launch_overlap) + (double)m->fills * fill_launches;
+    double launches = (double)m->copies * (1 - launch_overlap) + (double)m->fills * server_fill_launches;
     if (launches > 0 && !t->launches) launches += launch_overlap; /* the first has nothing before it */
     double starts = launches * d->launch_seconds;
     double seconds =

@@ -20,14 +20,14 @@ enum mbarrier_verb {
 };
 /* Statistics of an mbarrier: in the block's own shared memory, in another block's; of a wait: those that ended. */
 enum { MBAR_STAT_OWN, MBAR_STAT_AWAY, MBAR_STAT_ENDED };
-/* The imm of cp.async.group */
+/* The imm of cp.async.group, and of wgmma.group. */
 enum {
     GROUP_COMMIT,
     GROUP_WAIT /* op.target: groups that may be left */,
     GROUP_WAIT_ALL,
     GROUP_BULK_COMMIT,
     GROUP_BULK_WAIT,
-    GROUP_PRODUCT_COMMIT, /* of wgmma.group */
+    GROUP_PRODUCT_COMMIT,
     GROUP_PRODUCT_WAIT
 };
 enum { BULK_IN, BULK_OUT, BULK_SHARED, BULK_PREFETCH }; /* global to shared, shared to global, within shared, to L2 */

@@ -138,6 +138,23 @@ static bool any_special(const struct sums *s) {
     return found[0];
 }
 
+void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *out) {
+    u32 special = 0;
+#define SPLIT(id)                                                                             \
+    case id:                                                                                  \
+        for (u32 i = 0; i < n; i++) special |= fused_split(id, v[i], &out->m[i], &out->e[i]); \
+        break;
+    switch ((enum matrix_type)type) {
+        SPLIT(MATRIX_F16)
+        SPLIT(MATRIX_BF16)
+        SPLIT(MATRIX_TF32)
+        SPLIT(MATRIX_E4M3)
+    default: SPLIT(MATRIX_E5M2)
+    }
+#undef SPLIT
+    out->special = special;
+}
+
 void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
                                 const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c) {
     struct sums s;

@@ -48,6 +48,8 @@ INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
     return special;
 }
 
+/* n elements, by their bits, as factors. */
+void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *out);
 /* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by group. a's and b's types have `fraction`
  * bits together; columns is a multiple of 8. */
 void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,

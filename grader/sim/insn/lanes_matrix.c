@@ -10,18 +10,6 @@
 
 enum { MOST_A = 32 * 256, MOST_C = 256 };
 
-static f64 number_of(u8 type, u64 v) {
-    switch ((enum matrix_type)type) {
-    case MATRIX_F16: return f32_of_f16((u16)v);
-    case MATRIX_BF16: return f32_of_bf16((u16)v);
-    case MATRIX_TF32: return f32_of((u32)v & ~0x1fffu);
-    case MATRIX_E4M3: return f32_of_f16(f16_of_e4m3((u32)v));
-    case MATRIX_E5M2: return f32_of_f16(f16_of_e5m2((u32)v));
-    case MATRIX_F64: return f64_of(v);
-    default: return f32_of((u32)v);
-    }
-}
-
 static s32 integer_of(u8 type, u64 v) {
     switch ((enum matrix_type)type) {
     case MATRIX_S8: return (s8)v;
@@ -48,20 +36,11 @@ static s32 integer_of(u8 type, u64 v) {
             }                                                                                         \
         }                                                                                             \
     }
-GATHER(gather_floats, f64, number_of)
 GATHER(gather_integers, s32, integer_of)
 static u8 any_bit(u8 type, u64 v) { return (void)type, v != 0; }
 GATHER(gather_bits, u8, any_bit)
 
-static void gather_numbers(const struct exec *x, const struct matrix_operand *p, f64 *out) {
-    switch (p->type) {
-    case MATRIX_F16: gather_floats(x, p, MATRIX_F16, out); break;
-    case MATRIX_BF16: gather_floats(x, p, MATRIX_BF16, out); break;
-    case MATRIX_TF32: gather_floats(x, p, MATRIX_TF32, out); break;
-    case MATRIX_F32: gather_floats(x, p, MATRIX_F32, out); break;
-    default: gather_floats(x, p, p->type, out);
-    }
-}
+#undef GATHER
 
 /* A matrix's registers one behind another, which elements lie in as `from` says. */
 union words {
@@ -74,62 +53,39 @@ static void take_words(const struct exec *x, const struct matrix_operand *p, uni
     for (u32 reg = 0; reg < p->count; reg++) memcpy(w->word + reg * 32, operand_at(x, p->reg[reg]), 128);
 }
 
-/* n elements as factors. Values first, so that what is made of them is vector code. */
-#define GATHER_FACTORS(name, id, member)                                                       \
-    static void name(const union words *w, const u16 *from, u32 n, struct fused_factor *out) { \
-        u32 v[FUSED_MOST], special = 0;                                                        \
-        for (u32 i = 0; i < n; i++) v[i] = w->member[from[i]];                                 \
-        for (u32 i = 0; i < n; i++) special |= fused_split(id, v[i], &out->m[i], &out->e[i]);  \
-        out->special = special;                                                                \
-    }
-GATHER_FACTORS(halves, MATRIX_F16, half)
-GATHER_FACTORS(brain_floats, MATRIX_BF16, half)
-GATHER_FACTORS(short_floats, MATRIX_TF32, word)
-GATHER_FACTORS(bytes_e4m3, MATRIX_E4M3, byte)
-GATHER_FACTORS(bytes_e5m2, MATRIX_E5M2, byte)
-#undef GATHER_FACTORS
-
+/* Values first, so that what is made of them is vector code. */
 static void gather_factors(const struct exec *x, const struct matrix_operand *p, u32 n, struct fused_factor *out) {
+    u32 v[FUSED_MOST], bits = decode_matrix_types[p->type].bits;
     union words w;
     take_words(x, p, &w);
-    switch (p->type) {
-    case MATRIX_F16: halves(&w, p->from, n, out); break;
-    case MATRIX_BF16: brain_floats(&w, p->from, n, out); break;
-    case MATRIX_TF32: short_floats(&w, p->from, n, out); break;
-    case MATRIX_E4M3: bytes_e4m3(&w, p->from, n, out); break;
-    default: bytes_e5m2(&w, p->from, n, out);
-    }
+    if (bits == 32)
+        for (u32 i = 0; i < n; i++) v[i] = w.word[p->from[i]];
+    else if (bits == 16)
+        for (u32 i = 0; i < n; i++) v[i] = w.half[p->from[i]];
+    else
+        for (u32 i = 0; i < n; i++) v[i] = w.byte[p->from[i]];
+    ISAFN(lane_fused_split)(p->type, v, n, out);
 }
 
-static void put_element(const struct exec *x, const struct matrix_operand *p, u32 lane, u32 reg, u32 e, u64 v) {
-    u32 *word = (u32 *)operand_at(x, p->reg[reg]) + lane;
-    if (p->type == MATRIX_F64) ((u64 *)operand_at(x, p->reg[reg]))[lane] = v;
-    else if (p->type == MATRIX_F16) *word = (*word & 0xffffu << 16 * (1 - e)) | (u32)v << 16 * e;
-    else *word = (u32)v;
+static f64 *double_at(const struct exec *x, const struct matrix_operand *p, u32 i) {
+    return (f64 *)operand_at(x, p->reg[i / 32]) + i % 32;
 }
 
-/* `wide` or `narrow`: bits of d's elements, row by row. */
-static void scatter(const struct exec *x, const struct matrix_desc *m, const u64 *wide, const u32 *narrow) {
-    const struct matrix_operand *p = &m->of[MATRIX_D];
-    const u16 *place = p->place;
-    for (u32 reg = 0; reg < p->count; reg++)
-        for (u32 e = 0; e < matrix_elements_of_word(p->type); e++, place += 32)
-            for (u32 lane = 0; lane < 32; lane++)
-                put_element(x, p, lane, reg, e, wide ? wide[place[lane]] : narrow[place[lane]]);
+static void gather_doubles(const struct exec *x, const struct matrix_operand *p, f64 *out) {
+    for (u32 i = 0; i < p->count * 32u; i++) out[p->place[i]] = *double_at(x, p, i);
 }
 
 static void multiply_doubles(struct exec *x, const struct matrix_desc *m) {
+    const struct matrix_operand *d = &m->of[MATRIX_D];
     f64 a[512], b[512], c[MOST_C];
-    u64 bits[MOST_C];
-    gather_numbers(x, &m->of[MATRIX_A], a);
-    gather_numbers(x, &m->of[MATRIX_B], b);
-    gather_numbers(x, &m->of[MATRIX_C], c);
+    gather_doubles(x, &m->of[MATRIX_A], a);
+    gather_doubles(x, &m->of[MATRIX_B], b);
+    gather_doubles(x, &m->of[MATRIX_C], c);
     for (u32 row = 0; row < m->m; row++)
         for (u32 k = 0; k < m->k; k++)
             for (u32 n = 0; n < m->n; n++)
                 c[row * m->n + n] = FMA_f64(a[row * m->k + k], b[k * m->n + n], c[row * m->n + n]);
-    for (u32 i = 0; i < (u32)m->m * m->n; i++) bits[i] = bits64_of(c[i]);
-    scatter(x, m, bits, NULL);
+    for (u32 i = 0; i < d->count * 32u; i++) *double_at(x, d, i) = c[d->place[i]];
 }
 
 /* Elements of 8 bits as compute capability 9.0 takes them: as halves, and of each register of four the lower two before the others. (As
@@ -211,7 +167,7 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     gather_integers(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, c);
     for (u32 row = 0; row < m->m; row++)
         for (u32 n = 0; n < m->n; n++) d[row * m->n + n] = (u32)dot(m, a + row * m->k, b + n, c[row * m->n + n]);
-    scatter(x, m, NULL, d);
+    put_sums(x, &m->of[MATRIX_D], MATRIX_S32, (u32)m->m * m->n, d);
 }
 
 /* ---- undefined elements (core/taint.h): those of a row of a, of a column of b, or of c make those of d ---- */

@@ -137,31 +137,17 @@ static void put_d(const struct product *p, u32 row, u32 column, u32 v) {
 
 /* ---- products ---- */
 
-static void split_all(u8 type, const u32 *v, u32 n, bool negated, struct fused_factor *out) {
-    u32 special = 0;
-#define SPLIT(id)                                                                             \
-    case id:                                                                                  \
-        for (u32 i = 0; i < n; i++) special |= fused_split(id, v[i], &out->m[i], &out->e[i]); \
-        break;
-    switch ((enum matrix_type)type) {
-        SPLIT(MATRIX_F16)
-        SPLIT(MATRIX_BF16)
-        SPLIT(MATRIX_TF32)
-        SPLIT(MATRIX_E4M3)
-    default: SPLIT(MATRIX_E5M2)
-    }
-#undef SPLIT
-    out->special = special;
-    for (u32 i = 0; negated && i < n; i++) {
-        out->m[i] = -out->m[i];
-        out->e[i] = out->e[i] == FUSED_PLUS ? FUSED_MINUS : out->e[i] == FUSED_MINUS ? FUSED_PLUS : out->e[i];
+static void negate(u32 n, struct fused_factor *f) {
+    for (u32 i = 0; i < n; i++) {
+        f->m[i] = -f->m[i];
+        f->e[i] = f->e[i] == FUSED_PLUS ? FUSED_MINUS : f->e[i] == FUSED_MINUS ? FUSED_PLUS : f->e[i];
     }
 }
 
 static void multiply_floats(struct product *p, const struct fused_factor *a, const u32 *values, u32 columns, u32 *c) {
     static _Thread_local struct fused_factor b;
     const struct warpgroup_desc *w = p->w;
-    split_all(w->type[MATRIX_B], values, columns * w->k, false, &b);
+    ISAFN(lane_fused_split)(w->type[MATRIX_B], values, columns * w->k, &b);
     ISAFN(lane_fused_multiply)
     (&w->sum, WARPGROUP_ROWS, columns, w->k, fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a,
      &b, w->type[MATRIX_D], c);
@@ -241,7 +227,8 @@ static void make_product(struct product *p, bool adds) {
     if (w->in_registers) take_registers(p, a);
     else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS, a, w->k, 1)) return;
     if (w->type[MATRIX_D] != MATRIX_S32)
-        split_all(w->type[MATRIX_A], a, (u32)WARPGROUP_ROWS * w->k, w->negated, &factor);
+        ISAFN(lane_fused_split)(w->type[MATRIX_A], a, (u32)WARPGROUP_ROWS * w->k, &factor);
+    if (w->negated) negate((u32)WARPGROUP_ROWS * w->k, &factor);
     for (u32 n = 0; n < w->n; n += BLOCK)
         if (!make_columns(p, a, &factor, n, w->n - n < BLOCK ? w->n - n : BLOCK, adds)) return;
     if (!p->x->sanitize) return;

@@ -21,12 +21,14 @@ struct products {
     struct flight *flight;
     u32 n, capacity;
     u32 *committed; /* groups, by warp */
+    u64 *pending;   /* origins of those under way, a bit each, by warp */
 };
 
 static struct products *products_of(struct block *b) {
     if (b->products) return b->products;
     b->products = xcalloc(1, sizeof *b->products);
     b->products->committed = xcalloc(b->nwarps, sizeof(u32));
+    b->products->pending = xcalloc(b->nwarps, sizeof(u64));
     return b->products;
 }
 
@@ -38,12 +40,14 @@ void race_product_start(struct block *b) {
     if (!b->products) return;
     forget_all(b->products);
     memset(b->products->committed, 0, b->nwarps * sizeof(u32));
+    memset(b->products->pending, 0, b->nwarps * sizeof(u64));
 }
 
 void race_product_free(struct block *b) {
     if (!b->products) return;
     forget_all(b->products);
-    free(b->products->flight), free(b->products->committed), free(b->products);
+    free(b->products->flight), free(b->products->committed), free(b->products->pending);
+    free(b->products);
     b->products = NULL;
 }
 
@@ -64,6 +68,7 @@ void race_product_begin(struct exec *x, const struct op *o, const struct race_pr
     f->read = xmalloc(sizeof *p);
     memcpy(f->read, p, sizeof *p);
     f->digest = digest(x->block, p);
+    all->pending[f->warp] |= 1ull << f->origin;
     for (u32 i = 0; i < n; i++)
         if (!race_product_origin(x, taint_ref(x, result[i]))) taint_set(x, result[i], 4, ~0u, ones, f->origin);
 }
@@ -79,39 +84,36 @@ static void report_change(struct exec *x, const struct op *o, const struct fligh
                place_line(l, (u32)(f->o - l->ops)), where);
 }
 
-/* Registers that have the origin are defined, unless another product that is under way has it too. */
-static void define(struct exec *x, const struct products *all, u8 origin) {
-    struct warp *w = x->warp;
-    for (u32 i = 0; i < all->n; i++)
-        if (all->flight[i].warp == w->index && all->flight[i].origin == origin) return;
+/* Registers that have one of those origins are defined. */
+static void define(struct warp *w, u64 origins) {
     for (u32 i = 0; w->ntainted && i < w->taint_end / 4; i++)
-        if (w->origin[i] == origin) taint_put(w, w->frames + i * 4ul, 4, ~0u, NULL, 0);
+        if (w->origin[i] && w->origin[i] <= TAINT_ORIGINS && origins >> w->origin[i] & 1)
+            taint_put(w, w->frames + i * 4ul, 4, ~0u, NULL, 0);
 }
 
 void race_product_wait(struct exec *x, const struct op *o, u32 left) {
     struct products *all = products_of(x->block);
     u32 warp = x->warp->index, kept = 0, n = all->n;
-    u8 done[64] = {0};
+    u64 before = all->pending[warp], *pending = &all->pending[warp];
+    *pending = 0;
     for (u32 i = 0; i < n; i++) {
         struct flight *f = &all->flight[i];
         if (f->warp != warp || f->group + left >= all->committed[warp]) {
+            *pending |= f->warp == warp ? 1ull << f->origin : 0;
             all->flight[kept++] = *f;
             continue;
         }
         if (digest(x->block, f->read) != f->digest) report_change(x, o, f);
-        done[f->origin % sizeof done] = f->origin;
         free(f->read);
     }
     all->n = kept;
-    for (u32 i = 0; i < sizeof done; i++)
-        if (done[i]) define(x, all, done[i]);
+    define(x->warp, before & ~*pending);
 }
 
 u8 race_product_origin(const struct exec *x, u8 origin) {
     const struct products *all = x->block->products;
-    for (u32 i = 0; origin && all && i < all->n; i++)
-        if (all->flight[i].warp == x->warp->index && all->flight[i].origin == origin) return 0;
-    return origin;
+    bool under_way = all && origin <= TAINT_ORIGINS && all->pending[x->warp->index] >> origin & 1;
+    return under_way ? 0 : origin;
 }
 
 const struct op *race_product_reader(const struct block *b, u32 offset, u32 bytes, u32 *thread) {

@@ -1,5 +1,6 @@
 /* fakecuda.c — see fakecuda.h. */
 #include "grader/tests/fakecuda/fakecuda.h"
+#include "grader/tests/fakecuda/internal.h"
 #include "common/clock.h"
 
 #include <pthread.h>
@@ -8,17 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum {
-    OK,
-    INVALID_VALUE,
-    OUT_OF_MEMORY,
-    NOT_INITIALIZED,
-    INVALID_CONTEXT = 201,
-    INVALID_IMAGE = 200,
-    NOT_FOUND = 500,
-    NOT_READY = 600
-};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -47,7 +37,7 @@ static struct {
     const char *name;
     unsigned n;
 } calls[64];
-static void called(const char *name, bool needs_context) {
+void called(const char *name, bool needs_context) {
     pthread_mutex_lock(&lock);
     unsigned i = 0;
     while (i < 63 && calls[i].name && strcmp(calls[i].name, name)) i++;
@@ -57,7 +47,6 @@ static void called(const char *name, bool needs_context) {
     if (needs_context && !current) wrong("%s without a current context", name);
     pthread_mutex_unlock(&lock);
 }
-#define CALLED() called(__func__, true)
 
 EXPORT unsigned fakecuda_calls(const char *name) {
     for (unsigned i = 0; i < 64 && calls[i].name; i++)
@@ -274,44 +263,12 @@ static bool land(void) {
     return ok;
 }
 
-/* ---- device, context ---- */
+/* ---- context ---- */
 
 EXPORT int cuInit(unsigned flags) {
     initialised = true;
     called(__func__, false);
     return flags ? INVALID_VALUE : OK;
-}
-EXPORT int cuDriverGetVersion(int *v) {
-    called(__func__, false);
-    return *v = 13000, OK;
-}
-EXPORT int cuDeviceGetCount(int *n) {
-    called(__func__, false);
-    return *n = getenv("FAKECUDA_NO_DEVICE") ? 0 : 1, OK;
-}
-EXPORT int cuDeviceGet(int *d, int ordinal) {
-    called(__func__, false);
-    return *d = 0, ordinal ? INVALID_VALUE : OK;
-}
-EXPORT int cuDeviceGetName(char *name, int n, int d) {
-    called(__func__, false);
-    snprintf(name, (size_t)n, "Fake GPU");
-    return d;
-}
-EXPORT int cuDeviceTotalMem_v2(size_t *n, int d) {
-    called(__func__, false);
-    return *n = 1ull << 30, d;
-}
-EXPORT int cuDeviceGetAttribute(int *v, int which, int d) {
-    called(__func__, false);
-    *v = which == 1    ? 1024
-         : which == 16 ? 132
-         : which == 13 ? 1980000
-         : which == 38 ? 4 << 20
-         : which == 75 ? 9
-         : which == 97 ? 232448
-                       : 0;
-    return d;
 }
 EXPORT int cuDevicePrimaryCtxRetain(void **c, int d) {
     called(__func__, false);
@@ -344,16 +301,6 @@ EXPORT int cuCtxResetPersistingL2Cache(void) {
     CALLED();
     return OK;
 }
-EXPORT int cuGetErrorName(int e, const char **name) {
-    *name = e == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR";
-    return OK;
-}
-EXPORT int cuGetErrorString(int e, const char **text) {
-    (void)e;
-    *text = "said by the fake driver";
-    return OK;
-}
-
 /* ---- modules ---- */
 
 struct module {

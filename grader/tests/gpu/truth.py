@@ -140,9 +140,10 @@ def check(names, write):
         rows = [r for part in pool.map(lambda n: compare(n, truth), names) for r in part]
     different = [r for r in rows if r[4] != r[5]]
     if write:
-        with open(DIFFERS, "w") as f:
-            f.write("program\tlaunch\tkernel\tcounter\tsimulated\tncu\treason\n")
-            f.writelines("\t".join(map(str, r + (reason(r),))) + "\n" for r in different)
+        head, *old = open(DIFFERS).readlines()
+        new = ["\t".join(map(str, r + (reason(r),))) + "\n" for r in different]
+        kept = [l for l in old if l.split("\t")[0] not in names]
+        with open(DIFFERS, "w") as f: f.writelines([head] + sorted(kept + new, key=lambda l: l.split("\t")[0]))
     listed = {k for k in read(DIFFERS, ("program", "launch", "counter", "simulated", "ncu"))}
     unlisted = [r for r in different if (r[0], str(r[1]), r[3], str(r[4]), str(r[5])) not in listed]
     print("| counter | launches that have it | equal | listed |\n|---|---|---|---|")

@@ -1,0 +1,19 @@
+/* internal.h — what the parts of the fake driver share. */
+#pragma once
+#include <stdbool.h>
+
+/* Of CUresult, those that it returns. */
+enum {
+    OK,
+    INVALID_VALUE,
+    OUT_OF_MEMORY,
+    NOT_INITIALIZED,
+    INVALID_CONTEXT = 201,
+    INVALID_IMAGE = 200,
+    NOT_FOUND = 500,
+    NOT_READY = 600
+};
+
+/* Counts the call; a call before cuInit, or without a current context, is a violation. */
+void called(const char *name, bool needs_context);
+#define CALLED() called(__func__, true)
