@@ -51,7 +51,7 @@ static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out,
     return true;
 }
 
-bool builtin_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes) {
+bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
     bool everywhere = local + bytes <= x->local_bytes || shared + bytes <= x->shared_bytes ||
                       memory_find(x->memory, address, bytes) >= 0;
@@ -207,7 +207,7 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
 /* cudaError_t cudaMalloc(void **, size_t) in device code */
 static u64 runtime_take(struct exec *x, const struct op *o, u32 lane, u64 to, u64 bytes) {
     u64 p = bytes ? heap_take(x, bytes) : 0;
-    if (!builtin_store(x, o, lane, to, p, 8)) return INVALID_VALUE;
+    if (!call_store(x, o, lane, to, p, 8)) return INVALID_VALUE;
     return bytes && !p ? OUT_OF_MEMORY : 0;
 }
 

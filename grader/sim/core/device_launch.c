@@ -99,7 +99,7 @@ static u64 launch(struct exec *x, const struct call_desc *d, const unsigned char
 /* Streams and events are numbers that nothing asks for again. */
 static u64 hand(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane,
                 u64 v, u32 bytes) {
-    return builtin_store(x, o, lane, wide(frame, &d->args[0], lane), v, bytes) ? 0 : INVALID_VALUE;
+    return call_store(x, o, lane, wide(frame, &d->args[0], lane), v, bytes) ? 0 : INVALID_VALUE;
 }
 
 /* ---- copies and fills, which wait for the kernel's end like launches ---- */

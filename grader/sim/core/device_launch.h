@@ -14,7 +14,7 @@ struct device_launch {
 
 /* What a call leaves by a pointer that it was given, at a generic address as the lane sees it; false, and a fault, if there is
  * no memory. */
-bool builtin_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes);
+bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes);
 /* A call of the device runtime by a lane. */
 void device_launch_call(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, unsigned char *frame);
 struct sim_launch device_launch_request(const struct device_launch *p);
