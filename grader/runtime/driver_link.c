@@ -51,8 +51,12 @@ static int add_file(CUlinkState s, CUjitInputType type, const char *path) {
     return error;
 }
 
+/* A link of nothing gives a module of nothing. */
 static int complete(CUlinkState s, void **out, size_t *bytes) {
-    if (!s || !out || !s->image) return cudaErrorInvalidValue;
+    static const char nothing[] = ".version 8.0\n.target sm_50\n.address_size 64\n";
+    if (!s || !out) return cudaErrorInvalidValue;
+    int error = s->image ? 0 : add(s, CU_JIT_INPUT_PTX, nothing, sizeof nothing - 1);
+    if (error) return error;
     *out = s->image;
     if (bytes) *bytes = s->bytes;
     return 0;

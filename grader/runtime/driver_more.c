@@ -11,7 +11,8 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice d, CUdevice peer) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_check_device(peer);
 }
 CUresult cuDeviceGetPCIBusId(char *out, int size, CUdevice d) {
-    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_result(cudaDeviceGetPCIBusId(out, size, 0));
+    return wb_driver_check_device(d) ? wb_driver_check_device(d)
+                                     : wb_driver_result(cudaDeviceGetPCIBusId(out, size, 0));
 }
 CUresult cuDeviceGetUuid(CUuuid *out, CUdevice d) {
     struct cudaDeviceProp p;
@@ -20,21 +21,28 @@ CUresult cuDeviceGetUuid(CUuuid *out, CUdevice d) {
     if (!error) memcpy(out, &p.uuid, sizeof *out);
     return error;
 }
-CUresult cuCtxGetLimit(size_t *value, CUlimit limit) { return WITH_CONTEXT(cudaDeviceGetLimit(value, (enum cudaLimit)limit)); }
-CUresult cuCtxSetLimit(CUlimit limit, size_t value) { return WITH_CONTEXT(cudaDeviceSetLimit((enum cudaLimit)limit, value)); }
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
+    return WITH_CONTEXT(cudaDeviceGetLimit(value, (enum cudaLimit)limit));
+}
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+    return WITH_CONTEXT(cudaDeviceSetLimit((enum cudaLimit)limit, value));
+}
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     return WITH_CONTEXT(cudaDeviceGetStreamPriorityRange(least, greatest));
 }
 
 /* ---- memory ---- */
 
-CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s) { return WITH_CONTEXT(cudaMallocAsync((void **)p, n, s)); }
+CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s) {
+    return WITH_CONTEXT(cudaMallocAsync((void **)p, n, s));
+}
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream s) {
     return WITH_CONTEXT(cudaMallocFromPoolAsync((void **)p, n, pool, s));
 }
 CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) { return WITH_CONTEXT(cudaFreeAsync((void *)p, s)); }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice d) {
-    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_result(cudaDeviceGetDefaultMemPool(pool, 0));
+    return wb_driver_check_device(d) ? wb_driver_check_device(d)
+                                     : wb_driver_result(cudaDeviceGetDefaultMemPool(pool, 0));
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value) {
     return WITH_CONTEXT(cudaMemPoolSetAttribute(pool, (enum cudaMemPoolAttr)a, value));

@@ -204,11 +204,11 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
     forget_memos(x);
 }
 
-/* cudaError_t cudaMalloc(void **, size_t) in device code */
+/* cudaError_t cudaMalloc(void **, size_t) in device code, which an H100 refuses for zero bytes. */
 static u64 runtime_take(struct exec *x, const struct op *o, u32 lane, u64 to, u64 bytes) {
     u64 p = bytes ? heap_take(x, bytes) : 0;
-    if (!call_store(x, o, lane, to, p, 8)) return INVALID_VALUE;
-    return bytes && !p ? OUT_OF_MEMORY : 0;
+    if (!call_store(x, o, lane, to, p, 8) || !bytes) return INVALID_VALUE;
+    return p ? 0 : OUT_OF_MEMORY;
 }
 
 /* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size) */

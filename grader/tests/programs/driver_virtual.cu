@@ -45,7 +45,11 @@ int main() {
     CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER};
     void *values[] = {log};
     CHECK(cuLinkCreate(1, options, values, &link));
-    printf("empty: %d\n", cuLinkComplete(link, &image, NULL));
+    CHECK(cuLinkComplete(link, &image, NULL)); // of nothing
+    CHECK(cuModuleLoadData(&module, image));
+    printf("nothing there: %d\n", cuModuleGetFunction(&add, module, "add"));
+    CHECK(cuLinkDestroy(link));
+    CHECK(cuLinkCreate(1, options, values, &link));
     CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)text, strlen(text), "add", 0, NULL, NULL));
     CHECK(cuLinkComplete(link, &image, NULL));
     CHECK(cuModuleLoadData(&module, image));

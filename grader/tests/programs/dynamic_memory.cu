@@ -44,6 +44,8 @@ __global__ void ask(int *o) {
     void *p;
     o[3] = cudaMalloc(&p, 1ull << 40);
     o[4] = p == nullptr;
+    o[5] = cudaMalloc(&p, 0);
+    o[6] = p == nullptr;
 }
 
 int main() {
@@ -63,6 +65,7 @@ int main() {
     printf("%d %d\n", status[0], status[1]);
     ask<<<1, 1>>>(o);
     CHECK(cudaDeviceSynchronize());
-    printf("%d %d %d %d %d\n", o[0], o[1], o[2], o[3], o[4]);
+    for (int i = 0; i < 7; i++) printf("%d ", o[i]);
+    printf("\n");
     return 0;
 }
