@@ -55,6 +55,8 @@ static const struct {
     {"__cudaCDP2LaunchDeviceV2_ptsz", BUILTIN_LAUNCH, 2, 1},
     {"__cudaCDP2GetLastError", BUILTIN_LAST_ERROR, 0, 1},
     {"__cudaCDP2PeekAtLastError", BUILTIN_PEEK_ERROR, 0, 1},
+    {"__cudaCDP2GetErrorName", BUILTIN_ERROR_NAME, 1, 1},
+    {"__cudaCDP2GetErrorString", BUILTIN_ERROR_TEXT, 1, 1},
     {"__cudaCDP2GetDevice", BUILTIN_GET_DEVICE, 1, 1},
     {"__cudaCDP2GetDeviceCount", BUILTIN_DEVICE_COUNT, 1, 1},
     {"__cudaCDP2MemcpyAsync", BUILTIN_COPY, 5, 1},

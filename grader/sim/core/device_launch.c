@@ -102,6 +102,43 @@ static u64 hand(struct exec *x, const struct op *o, const struct call_desc *d, c
     return call_store(x, o, lane, wide(frame, &d->args[0], lane), v, bytes) ? 0 : INVALID_VALUE;
 }
 
+/* ---- names and texts of errors, in memory of the device from the first that is asked for ---- */
+
+static const struct {
+    u32 code;
+    const char *words[2];
+} errors[] = {
+#define X(name, code, text) {code, {#name, text}},
+#include "grader/server/errors.def"
+#undef X
+    {UINT32_MAX, {"unrecognized error code", "unrecognized error code"}},
+};
+enum { NERRORS = sizeof errors / sizeof *errors };
+
+static u64 lay_out(struct exec *x) {
+    struct sim *s = x->worker->launch->sim;
+    u64 bytes = 0;
+    for (u32 i = 0; i < 2 * NERRORS; i++) bytes += strlen(errors[i / 2].words[i % 2]) + 1;
+    u64 to = s->error_texts = memory_alloc_aside(x->memory, bytes, "names and texts of errors");
+    forget_memos(x);
+    if (!to) return 0;
+    memory_at(x->memory, to)->module = true; /* it stays */
+    memory_mark(x->memory, to, bytes, true);
+    for (u32 i = 0; i < 2 * NERRORS; i++)
+        to += strlen(strcpy((char *)x->memory->bytes + (to - SIM_BASE), errors[i / 2].words[i % 2])) + 1;
+    return s->error_texts;
+}
+
+static u64 words_of(struct exec *x, u32 error, u32 which) {
+    u64 at = x->worker->launch->sim->error_texts;
+    if (!at && !(at = lay_out(x))) return 0;
+    for (u32 i = 0; i < 2 * NERRORS; i++) {
+        if (i % 2 == which && (errors[i / 2].code == error || i / 2 == NERRORS - 1)) break;
+        at += strlen(errors[i / 2].words[i % 2]) + 1;
+    }
+    return at;
+}
+
 /* ---- copies and fills, which wait for the kernel's end like launches ---- */
 
 static bool is_there(struct exec *x, const struct op *o, u32 lane, u64 address, u64 bytes) {
@@ -137,6 +174,8 @@ void device_launch_call(struct exec *x, const struct call_desc *d, const struct 
     case BUILTIN_LAUNCH: put(frame, d, lane, launch(x, d, frame, lane)); break;
     case BUILTIN_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
     case BUILTIN_PEEK_ERROR: put(frame, d, lane, error); break;
+    case BUILTIN_ERROR_NAME: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 0)); break;
+    case BUILTIN_ERROR_TEXT: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 1)); break;
     case BUILTIN_CREATE: put(frame, d, lane, hand(x, o, d, frame, lane, 0x100, 8)); break;
     case BUILTIN_GET_DEVICE: put(frame, d, lane, hand(x, o, d, frame, lane, 0, 4)); break;
     case BUILTIN_DEVICE_COUNT: put(frame, d, lane, hand(x, o, d, frame, lane, 1, 4)); break;

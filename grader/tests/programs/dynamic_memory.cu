@@ -1,5 +1,5 @@
 // The device runtime's memory: cudaMalloc and cudaFree on the device's heap, copies and fills that run, in the order of the calls,
-// after the kernel, and what it says of devices. Streams in shared memory.
+// after the kernel, and what it says of devices and errors. Streams in shared memory.
 // nvcc: -rdc=true
 #include "check.h"
 
@@ -46,6 +46,8 @@ __global__ void ask(int *o) {
     o[4] = p == nullptr;
     o[5] = cudaMalloc(&p, 0);
     o[6] = p == nullptr;
+    printf("%s: %s; %s: %s; %s\n", cudaGetErrorName(cudaSuccess), cudaGetErrorString(cudaSuccess),
+           cudaGetErrorName((cudaError_t)o[3]), cudaGetErrorString((cudaError_t)o[3]), cudaGetErrorString((cudaError_t)12345));
 }
 
 int main() {
