@@ -257,6 +257,7 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail 
     p->window_bytes = s->options.window_bytes;
     p->shared_bytes = s->shared_bytes;
     p->grading = s->options.grading;
+    p->sanitize = s->options.sanitize;
     return 0;
 }
 

@@ -254,6 +254,7 @@ static struct server *open_device(void *user, int connection) {
         .instruction_budget = o->budget,
     };
     struct server_options options = {.user = run,
+                                     .sanitize = o->sanitize,
                                      .found = found,
                                      .launched = launched,
                                      .reported = reported,

@@ -64,11 +64,11 @@ START_TEST(values_and_counts_are_those_of_accesses_alone) {
 END_TEST
 
 /* Turn 0 is right; in turn 1 the second access's lanes 0 to 15 lie before the beginning of shared memory, by wrapping round. */
-static const char wraps[] = HEAD
-    ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 tile[512];\n"
-    ".loc 1 10 0\nmov.u32 %t, %tid.x;\nshl.b32 %b, %t, 2;\nadd.u32 %b, %b, 256;\nmov.u32 %i, 0;\n"
-    "NEXT:\n.loc 1 20 0\nst.shared.u32 [%b+64], %t;\n.loc 1 21 0\nst.shared.u32 [%b+-64], %t;\n"
-    ".loc 1 30 0\nsub.u32 %b, %b, 256;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 2;\n@%q bra NEXT;\nret;\n}\n";
+static const char wraps[] =
+    HEAD ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 tile[512];\n"
+         ".loc 1 10 0\nmov.u32 %t, %tid.x;\nshl.b32 %b, %t, 2;\nadd.u32 %b, %b, 256;\nmov.u32 %i, 0;\n"
+         "NEXT:\n.loc 1 20 0\nst.shared.u32 [%b+64], %t;\n.loc 1 21 0\nst.shared.u32 [%b+-64], %t;\n"
+         ".loc 1 30 0\nsub.u32 %b, %b, 256;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 2;\n@%q bra NEXT;\nret;\n}\n";
 
 START_TEST(addresses_that_wrap_are_told) {
     struct kernel_rig r = rig_open_with(wraps, (struct rig_options){.sanitize = _i});
