@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 struct flight {
-    uint64_t start, bytes;       /* of the copy */
-    uint64_t first, covered;     /* the pages, and how many bytes they are; 0 = none */
-    bool lands;                  /* the device writes there */
-    unsigned lane;               /* the stream it was given to, */
-    uint32_t number;             /* …and which of its commands it is */
+    uint64_t start, bytes;   /* of the copy */
+    uint64_t first, covered; /* the pages, and how many bytes they are; 0 = none */
+    bool lands;              /* the device writes there */
+    unsigned lane;           /* the stream it was given to, */
+    uint32_t number;         /* …and which of its commands it is */
 };
 
 enum { MOST_FLIGHTS = 64 }; /* of more the first are forgotten */
@@ -125,12 +125,14 @@ static void report(const struct flight *f, uint64_t address) {
     char line[768], file[256] = "", where[320] = "";
     uint64_t at = place(file, sizeof file);
     if (at) snprintf(where, sizeof where, " (addr2line -e %s 0x%llx)", file, (unsigned long long)at);
-    int n = snprintf(line, sizeof line,
-                     "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and has waited for nothing "
-                     "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind the copy, first%s\n",
-                     f->lands ? "touches" : "writes", (unsigned long long)(address - f->start), (unsigned long long)f->bytes,
-                     f->lane ? "" : " (default stream)", f->lands ? "writes to" : "reads from",
-                     f->lands ? "it may find what was there before" : "the copy may take the new value", where);
+    int n = snprintf(
+        line, sizeof line,
+        "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and has waited for "
+        "nothing "
+        "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind the copy, first%s\n",
+        f->lands ? "touches" : "writes", (unsigned long long)(address - f->start), (unsigned long long)f->bytes,
+        f->lane ? "" : " (default stream)", f->lands ? "writes to" : "reads from",
+        f->lands ? "it may find what was there before" : "the copy may take the new value", where);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0) return;
 }
 
