@@ -1,7 +1,8 @@
 // Times between events: copies of pinned and pageable memory, a kernel, one behind another and in four streams, beside what an H100 took
 // for each (medians of three runs of this program's loop, nvcc -O3).
 // run: --device h100 --time
-// stderr: modelled
+// stderr: simgpu: steps: 
+// stderr: (4 times)
 #include "check.h"
 
 enum { N = 1 << 24, STREAMS = 4, BYTES = N * 4, PART = N / STREAMS };
