@@ -209,6 +209,7 @@ static int reset(void) {
     if (error || s->grading) return error;
     wb_unregister_all();
     error = wb_ask(reset, NULL, NULL);
+    wb_flights_forget();
     if (!error) wb_range_clear();
     return error;
 }
