@@ -10,7 +10,7 @@ import argparse, collections, concurrent.futures, csv, datetime, glob, os, re, s
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIMGPU, WORK, PAGE = os.path.abspath("build/simgpu"), os.path.abspath("build/tests/foreign"), "docs/results/programs.md"
-SECONDS, DEVICE = 120, "H200"
+SECONDS, DEVICE = 300, "H200"
 COLUMNS = ("repository", "commit", "path", "build flags", "arguments", "outcome class", "reason")
 # What may be seen of a program of each class; the first column of the page's totals.
 SEEN = {"clean": {"silent"}, "reported, rightly": {"reported"}, "reported, wrongly": {"reported"},
