@@ -249,6 +249,7 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
     X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)                   \
     X(SIM_FAULT_STREAM_RACE, "race between streams", cudaSuccess)                        \
+    X(SIM_FAULT_FENCE, "missing fence", cudaSuccess)                                     \
     /* notes: no fault, said where they may explain one */                               \
     X(SIM_NOTE_PEEK, "note", cudaSuccess)                                                \
     X(SIM_NOTE_LEFT, "note", cudaSuccess)
@@ -265,7 +266,7 @@ const char *sim_fault_name(enum sim_fault f);
 /* One that tells of two accesses. */
 static inline bool sim_fault_has_ends(enum sim_fault f) {
     return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
-           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE;
+           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE || f == SIM_FAULT_FENCE;
 }
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 

@@ -58,6 +58,7 @@ struct code {
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
     bool reads_textures, writes_surfaces;
+    bool async_reads; /* something else than threads reads shared memory: products of warpgroups, bulk copies */
     bool clusters, cluster_barrier; /* asks where a block is in its cluster, or for other blocks; meets them */
     bool allocates; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
     struct param_slot *slots;

@@ -315,6 +315,7 @@ static bool emit_body(struct decoder *d, u32 *places) {
         d->in = &f->insns[i];
         places[i] = d->m->nops;
         ok = d->contractions ? decode_contracted(d, i) : decode_insn(d);
+        if (ok) decode_note_registers(d);
     }
     if (ok && leader[f->ninsns]) decode_fall(d); /* a label behind the last instruction */
     free(leader);
@@ -368,6 +369,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     d->stored = d->reads + f->nregs;
     count_all_reads(d);
     decode_find_contractions(d);
+    decode_find_unfenced(d);
     for (unsigned i = 0; i < f->nregs; i++) d->regs[i] = decode_slot_new(d, decode_reg_bytes(f->regs[i].type));
     c->block_bytes = B_SLOTS * SLOT_BYTES;
     c->first_op = d->m->nops;
@@ -387,7 +389,8 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     if (ok) decode_merge_memory(d);
     if (ok && f->is_entry) c->changes = decode_roots_changed(d);
     d->nshareds = saved;
-    free(places), free(d->reads), free(d->contractions);
+    free(places), free(d->reads), free(d->contractions), free(d->watched);
+    d->watched = NULL;
     c->end_op = d->m->nops;
     c->frame_bytes = (d->frame + 63) & ~63u;
     if (ok) decode_find_rechecked(d);
@@ -489,6 +492,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         c->reads_textures |= q->reads_textures;
         c->writes_surfaces |= q->writes_surfaces;
         c->clusters |= q->clusters;
+        c->async_reads |= q->async_reads;
         c->cluster_barrier |= q->cluster_barrier;
         c->allocates |= q->allocates;
         c->updates_global |= q->updates_global;

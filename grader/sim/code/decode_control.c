@@ -1,5 +1,6 @@
 /* decode_control.c — branches, calls, barriers, and what lanes do together. See decode.h. */
 #include "grader/sim/code/decode.h"
+#include "grader/sim/code/async.h"
 
 #include <string.h>
 
@@ -225,6 +226,11 @@ static bool is_near(const char *opcode) {
     return strstr(opcode, ".cta") || strstr(opcode, ".cluster") || strstr(opcode, ".proxy");
 }
 
+/* Of threads' accesses to shared memory with those of bulk copies and products. */
+static bool is_async_fence(const char *opcode) {
+    return !strncmp(opcode, "fence.proxy.async", 17) && !decode_opcode_has(opcode, "global");
+}
+
 bool decode_bare(struct decoder *d) {
     char row[32];
     unsigned bytes;
@@ -235,6 +241,6 @@ bool decode_bare(struct decoder *d) {
     if (strcmp(row, "membar") == 0 || strcmp(row, "fence") == 0) d->c->awaits = true;
     struct op *o = decode_emit_named(d, hint ? "nop" : row);
     o->dst = dst;
-    o->imm = is_near(d->in->opcode);
+    o->imm = is_async_fence(d->in->opcode) ? FENCE_ASYNC : is_near(d->in->opcode) ? FENCE_NEAR : FENCE_FAR;
     return true;
 }

@@ -115,6 +115,7 @@ static bool decode_product(struct decoder *d) {
     struct warpgroup_desc w;
     if (!split_opcode(d->in->opcode, &w)) return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
+    d->c->async_reads = true;
     if (!take_operands(d, &w)) return false;
     u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
     struct mem_desc m = {
@@ -131,7 +132,7 @@ bool decode_warpgroup(struct decoder *d) {
     char part[64];
     if (!decode_opcode_part(in->opcode, 1, part, sizeof part)) return decode_refuse(d, "not implemented: instruction");
     if (!strcmp(part, "mma_async")) return decode_product(d);
-    if (!strcmp(part, "fence")) return decode_emit_named(d, "nop"), true;
+    if (!strcmp(part, "fence")) return decode_emit_named(d, "wgmma.fence"), true;
     bool commit = !strcmp(part, "commit_group"), wait = !strcmp(part, "wait_group");
     if (!commit && (!wait || in->noperands != 1 || in->operands[0].kind != PTX_OP_IMM))
         return decode_refuse(d, "not implemented: instruction");

@@ -175,7 +175,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->plane = k->plane;
     b->acquired = k->launch_tick;
-    if (l->hooks) l->hooks->block_start(b);
+    if (l->hooks) l->hooks->block_start(b, l);
     if (l->hooks) l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
@@ -214,7 +214,7 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
             yields |= s == WARP_YIELDS;
             progress |= w->executed != before || s == WARP_DONE;
         }
-        if (!alive) return WARP_DONE;
+        if (!alive) return k->launch->hooks && !k->launch->hooks->block_done(&k->x) ? WARP_FAULTED : WARP_DONE;
         if (yields) return WARP_YIELDS;
         if (!progress && (b->cluster || grid_waits(b))) return WARP_WAITS; /* for another block, it may be */
         if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;

@@ -151,6 +151,8 @@ static const struct {
     {"mma", run_itself}, /* these see to their registers: insn/lanes_matrix.c */
     {"wgmma", run_itself},
     {"wgmma.group", run_itself},
+    {"wgmma.fence", run_itself},
+    {"wgmma.note", run_itself},
     {"matrix.fragments", run_itself},
     {"matrix.rows", run_itself},
     {"movmatrix", run_itself},

@@ -10,6 +10,8 @@
 #include "grader/sim/insn/lanes_async.h"
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/product.h"
+#include "grader/sim/race/proxy.h"
+#include "grader/sim/race/warpgroup.h"
 
 #include <string.h>
 
@@ -68,6 +70,7 @@ static const unsigned char *chunk_at(struct product *p, u32 which, u32 at, bool 
     if (at + CHUNK > x->shared_bytes) return refuse_chunk(p, which, at), NULL;
     if (x->sanitize) {
         look_at_shadow(p, at, line, lines);
+        race_proxy_read(x, p->o, 0, at, CHUNK, "multiplies");
         ISAFN(lane_bulk_race)(x, p->o, 0, at, CHUNK, RACE_READ);
         race_product_reads(&p->read, at);
     }
@@ -287,7 +290,18 @@ void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
     taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
     bool adds = w->scale == REF_NONE ? !w->fresh : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
     core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * p.present / 32);
+    if (x->sanitize) race_warpgroup_product(x, o, w);
     make_product(&p, adds);
+}
+
+void ISAFN(op_wgmmafence)(struct exec *x, const struct op *o, u32 mask) {
+    (void)o, (void)mask;
+    if (x->sanitize) race_warpgroup_fence(x);
+}
+
+void ISAFN(op_wgmmanote)(struct exec *x, const struct op *o, u32 mask) {
+    (void)mask;
+    if (x->sanitize) race_warpgroup_note(x, o);
 }
 
 void ISAFN(op_wgmmagroup)(struct exec *x, const struct op *o, u32 mask) {

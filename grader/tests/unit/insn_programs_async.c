@@ -85,7 +85,7 @@ const struct insn_program async_programs[] = {
      "128;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%q1], 128, [%q8];\nwait: "
      "bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [%q8], 0;\n@!%p2 bra spin;\n"
      "mov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\nld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], "
-     "%q6;\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%q5], %r2;\nbar.warp.sync -1;\n@%p1 "
+     "%q6;\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%q5], %r2;\nfence.proxy.async;\nbar.warp.sync -1;\n@%p1 "
      "cp.async.bulk.global.shared::cta.bulk_group [%q1+256], [s], 128;\n"
      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\ncp.async.mbarrier.arrive.shared.b64 "
      "[%q8];\nbar.warp.sync -1;\nld.global.u32 %r3, [%q3+256];\ncvt.u64.u32 %q6, %r3;\nst.global.u64 [%q0+8], %q6;",
@@ -126,6 +126,20 @@ const struct insn_program async_programs[] = {
      "fence.proxy.async;\nbar.sync 0;\nshr.u64 %q4, %q3, 4;\nor.b64 %q4, %q4, 0x1000080000;\nadd.u64 %q5, %q4, 128;\n"
      "mov.b32 %r4, 5;\nmov.b32 %r5, 5;\nmov.b32 %r6, 5;\nmov.b32 %r7, 5;\nsetp.eq.u32 %p2, %r4, 5;\n"
      "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r4, %r5, %r6, %r7}, %q4, %q5, %p2;\n"
+     "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+     "cvt.u64.u32 %q6, %r4;\nst.global.u64 [%q0], %q6;\ncvt.u64.u32 %q6, %r5;\nst.global.u64 [%q0+8], %q6;\n"
+     "cvt.u64.u32 %q6, %r6;\nst.global.u64 [%q0+16], %q6;\ncvt.u64.u32 %q6, %r7;\nst.global.u64 [%q0+24], %q6;",
+     128, 4, product, SIM_FAULT_NONE},
+    {"a product behind a fence that a branch could go round",
+     "shr.u32 %r1, %r0, 4;\nmul.lo.u32 %r1, %r1, 0x01010101;\nmov.u64 %q3, s;\nmul.wide.u32 %q2, %r0, 16;\n"
+     "add.u64 %q2, %q2, %q3;\nst.shared.v4.b32 [%q2], {%r1, %r1, %r1, %r1};\nand.b32 %r2, %r0, 7;\n"
+     "mul.lo.u32 %r2, %r2, 0x01010101;\nsetp.lt.u32 %p1, %r0, 16;\n@%p1 st.shared.v4.b32 [%q2+2048], {%r2, %r2, %r2, "
+     "%r2};\n"
+     "fence.proxy.async;\nbar.sync 0;\nshr.u64 %q4, %q3, 4;\nor.b64 %q4, %q4, 0x1000080000;\nadd.u64 %q5, %q4, 128;\n"
+     "mov.b32 %r4, 5;\nmov.b32 %r5, 5;\nmov.b32 %r6, 5;\nmov.b32 %r7, 5;\nsetp.eq.u32 %p2, %r4, 5;\n"
+     "setp.gt.u32 %p3, %r0, 127;\nadd.s32 %r4, %r4, 0;\nmov.b32 %r8, %r5;\nmov.b32 %r5, %r8;\n@%p3 bra round;\n"
+     "wgmma.fence.sync.aligned;\nround: "
+     "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r4, %r5, %r6, %r7}, %q4, %q5, %p2;\n"
      "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
      "cvt.u64.u32 %q6, %r4;\nst.global.u64 [%q0], %q6;\ncvt.u64.u32 %q6, %r5;\nst.global.u64 [%q0+8], %q6;\n"
      "cvt.u64.u32 %q6, %r6;\nst.global.u64 [%q0+16], %q6;\ncvt.u64.u32 %q6, %r7;\nst.global.u64 [%q0+24], %q6;",
