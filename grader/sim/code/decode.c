@@ -124,7 +124,7 @@ static const struct {
     {"redux", decode_rendezvous},
     {"activemask", decode_bare},
     {"membar", decode_bare},
-    {"fence", decode_bare},
+    {"fence", decode_fence},
     {"nanosleep", decode_bare},
     {"prefetch", decode_hint},
     {"prefetchu", decode_hint},
@@ -145,6 +145,7 @@ static const struct {
     {"stacksave", decode_stack},
     {"stackrestore", decode_stack},
     {"cp", decode_cp},
+    {"tensormap", decode_tensormap},
     {"mbarrier", decode_mbarrier},
     {"setmaxnreg", decode_hint},
     {"createpolicy", decode_into_zero},
@@ -444,7 +445,7 @@ static void own_stats(struct sim_module *m) {
         bool texture = !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust");
         bool barrier = !strcmp(name, "mbarrier");
         if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk") &&
-            strcmp(name, "cp.async.bulk.tensor") && !texture && !barrier)
+            strcmp(name, "cp.async.bulk.tensor") && strcmp(name, "tensormap") && !texture && !barrier)
             continue;
         const struct mem_desc *d = &m->mems[o->aux];
         if (barrier && d->verb == MEM_LOAD)

@@ -6,6 +6,7 @@
  * decode_lower.c   instructions made of other rows
  * decode_async.c   cp.async, mbarrier, bulk copies
  * decode_tensor.c  bulk copies by tensor maps
+ * decode_tensormap.c  tensor maps that kernels change
  * decode_cluster.c barriers and shared memory of clusters
  * decode_tex.c     textures and surfaces
  * decode_matrix.c  mma, wmma, ldmatrix
@@ -56,6 +57,8 @@ bool decode_plain(struct decoder *d);
 bool decode_set(struct decoder *d); /* decode_lower.c */
 bool decode_cp(struct decoder *d);  /* decode_async.c */
 bool decode_tensor(struct decoder *d);
+bool decode_tensormap(struct decoder *d);
+bool decode_fence(struct decoder *d);
 bool decode_mbarrier(struct decoder *d);
 bool decode_video(struct decoder *d);     /* decode_lower.c */
 bool decode_into_zero(struct decoder *d); /* createpolicy: a destination that becomes 0 */

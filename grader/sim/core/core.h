@@ -257,6 +257,7 @@ struct worker {
     struct taint_seen *taint;    /* by origin, what this worker saw: core/taint_report.c */
     const struct op *taint_last; /* …the last one, and its number */
     u8 taint_number;
+    struct race_maps *maps; /* tensor maps that its blocks changed: race/maps.h; NULL = none */
     struct sim_report reports[SIM_FAULT_KINDS];
     u64 report_block[SIM_FAULT_KINDS]; /* linear block of the report kept: the lowest wins */
     enum sim_fault fault;
