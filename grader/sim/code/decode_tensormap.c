@@ -11,18 +11,23 @@
 #include <string.h>
 
 static bool field_named(const char *name, struct tensormap_desc *t) {
-    static const char *const names[TENSORMAP_FIELDS] = {
-        [TENSORMAP_ADDRESS] = "global_address",      [TENSORMAP_RANK] = "rank",
-        [TENSORMAP_BOX] = "box_dim",                 [TENSORMAP_DIM] = "global_dim",
-        [TENSORMAP_STRIDE] = "global_stride",        [TENSORMAP_STEP] = "element_stride",
-        [TENSORMAP_TYPE] = "elemtype",               [TENSORMAP_SWIZZLE] = "swizzle_mode",
-        [TENSORMAP_INTERLEAVE] = "interleave_layout", [TENSORMAP_FILL] = "fill_mode"};
+    static const char *const names[TENSORMAP_FIELDS] = {[TENSORMAP_ADDRESS] = "global_address",
+                                                        [TENSORMAP_RANK] = "rank",
+                                                        [TENSORMAP_BOX] = "box_dim",
+                                                        [TENSORMAP_DIM] = "global_dim",
+                                                        [TENSORMAP_STRIDE] = "global_stride",
+                                                        [TENSORMAP_STEP] = "element_stride",
+                                                        [TENSORMAP_TYPE] = "elemtype",
+                                                        [TENSORMAP_SWIZZLE] = "swizzle_mode",
+                                                        [TENSORMAP_INTERLEAVE] = "interleave_layout",
+                                                        [TENSORMAP_FILL] = "fill_mode"};
     for (u8 i = 0; i < TENSORMAP_FIELDS; i++)
         if (!strcmp(names[i], name)) return t->field = i, true;
     return false;
 }
 
-static bool emit(struct decoder *d, const struct tensormap_desc *t, const struct ptx_operand *at, ref value, u32 first) {
+static bool emit(struct decoder *d, const struct tensormap_desc *t, const struct ptx_operand *at, ref value,
+                 u32 first) {
     ref where;
     if (!decode_whole_address(d, at, &where)) return false;
     struct mem_desc m = {.verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
@@ -79,7 +84,8 @@ static bool publish(struct decoder *d) {
 
 bool decode_tensormap(struct decoder *d) {
     char verb[32];
-    if (!decode_opcode_part(d->in->opcode, 1, verb, sizeof verb)) return decode_refuse(d, "not implemented: instruction");
+    if (!decode_opcode_part(d->in->opcode, 1, verb, sizeof verb))
+        return decode_refuse(d, "not implemented: instruction");
     if (!strcmp(verb, "replace")) return replace(d);
     if (!strcmp(verb, "cp_fenceproxy")) return publish(d);
     return decode_refuse(d, "not implemented: instruction");

@@ -26,7 +26,8 @@ static bool find_shared(struct exec *x, const struct op *o, u32 lane, u64 addres
 static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 address, struct map_bytes *m) {
     char where[256];
     int i = memory_find(x->memory, address, TENSOR_MAP_BYTES);
-    *m = (struct map_bytes){x->memory->bytes + (address - SIM_BASE), x->memory->written + (address - SIM_BASE), address};
+    *m =
+        (struct map_bytes){x->memory->bytes + (address - SIM_BASE), x->memory->written + (address - SIM_BASE), address};
     if (i >= 0 && !x->memory->table[i].constant) return true;
     if (i >= 0)
         core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "changes a tensor map in `%s` in constant memory",
@@ -74,8 +75,8 @@ static void note_access(struct exec *x, const struct op *o, u32 lane, const stru
 
 /* Types as tensormap.replace numbers them: PTX manual, tensormap.replace. */
 static u8 type_numbered(u64 v) {
-    static const u8 types[] = {TENSOR_UINT8,    TENSOR_UINT16,  TENSOR_UINT32,      TENSOR_INT32,    TENSOR_UINT64,
-                               TENSOR_INT64,    TENSOR_FLOAT16, TENSOR_FLOAT32,     TENSOR_FLOAT32_FTZ, TENSOR_FLOAT64,
+    static const u8 types[] = {TENSOR_UINT8,    TENSOR_UINT16,   TENSOR_UINT32,      TENSOR_INT32,       TENSOR_UINT64,
+                               TENSOR_INT64,    TENSOR_FLOAT16,  TENSOR_FLOAT32,     TENSOR_FLOAT32_FTZ, TENSOR_FLOAT64,
                                TENSOR_BFLOAT16, TENSOR_TFLOAT32, TENSOR_TFLOAT32_FTZ};
     return v < sizeof types ? types[v] : UINT8_MAX;
 }

@@ -11,7 +11,6 @@
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/race/product.h"
-#include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
@@ -186,7 +185,6 @@ void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *r
         u32 l = (u32)__builtin_ctz(m);
         c.shared[l] = (u32)(base + (u64)(s64)rel[l]);
         c.global[l] = global[l];
-        race_proxy_write(x, o, l, c.shared[l], bytes, !x->worker->launch->strict);
         take_target(x, x->block, o, l, c.shared[l], bytes);
     }
     for (u32 m = mask; m; m &= m - 1) memset(x->shared_written + c.shared[__builtin_ctz(m)], TAINT_PENDING, bytes);

@@ -53,7 +53,8 @@ void race_proxy_order(struct block *b) {
 
 void race_proxy_write(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, bool async) {
     struct race_proxy *p = x->block->proxy;
-    struct write w = {p ? ++p->number : 0, p ? p->time : 0, (u32)(o - x->worker->launch->ops), x->warp->index * 32 + lane};
+    struct write w = {p ? ++p->number : 0, p ? p->time : 0, (u32)(o - x->worker->launch->ops),
+                      x->warp->index * 32 + lane};
     if (!p || !bytes) return;
     if (async) w.number = 0;
     for (u64 c = offset / CHUNK; c <= (offset + bytes - 1) / CHUNK; c++) p->wrote[c] = w;
@@ -73,8 +74,8 @@ static void report(struct exec *x, const struct op *o, u32 lane, const struct wr
     place_element(l, offset, x->mems[l->ops[w->op].aux].width, where, sizeof where);
     place_thread(l, w->thread, who, sizeof who);
     place_op_line(l, w->op, o, line, sizeof line);
-    core_fault(x, SIM_FAULT_FENCE, o, lane, offset, "%s %s, which thread %s wrote%s: no fence.proxy.async stands between",
-               verb, where, who, line);
+    core_fault(x, SIM_FAULT_FENCE, o, lane, offset,
+               "%s %s, which thread %s wrote%s: no fence.proxy.async stands between", verb, where, who, line);
 }
 
 void race_proxy_read(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb) {

@@ -85,7 +85,8 @@ static void come(struct exec *x, const struct op *o, struct group *g) {
     } else if (!alike(desc_of(x, o), desc_of(x, g->product[i]))) {
         place_op_line(x->worker->launch, (u32)(g->product[i] - x->worker->launch->ops), o, line, sizeof line);
         core_fault(x, SIM_FAULT_BAD_SYNC, o, 0, 0,
-                   "comes to this product where another warp of its warpgroup came to that%s, of other size or types", line);
+                   "comes to this product where another warp of its warpgroup came to that%s, of other size or types",
+                   line);
     }
     forget(g);
 }
@@ -150,7 +151,8 @@ static bool check(struct exec *x, const struct op *o, const ref *r, u32 n, bool 
         if (!found || !found->op || found->fences != fences) continue;
         const struct op *by = &x->worker->launch->ops[found->op - 1];
         bool product = !strcmp(insn_rows[by->row].name, "wgmma");
-        if (product && (a || (desc_of(x, by)->n == desc_of(x, o)->n && desc_of(x, by)->k == desc_of(x, o)->k))) continue;
+        if (product && (a || (desc_of(x, by)->n == desc_of(x, o)->n && desc_of(x, by)->k == desc_of(x, o)->k)))
+            continue;
         report(x, o, found, a);
         return false;
     }
@@ -164,7 +166,8 @@ void race_warpgroup_product(struct exec *x, const struct op *o, const struct war
     come(x, o, &all->group[warp / WARPGROUP_WARPS]);
     if (all->fences[warp] == all->at_start[warp])
         core_fault(x, SIM_FAULT_FENCE, o, 0, 0,
-                   "comes to the first product of its warpgroup before a wgmma.fence: what its registers hold is not there yet");
+                   "comes to the first product of its warpgroup before a wgmma.fence: what its registers hold is not "
+                   "there yet");
     else if (check(x, o, w->d, w->count, false) && w->in_registers) check(x, o, w->a, 4, true);
     for (u32 i = 0; all->note[warp] && i < w->count; i++)
         *note_at(x, w->d[i]) = (struct note){(u32)(o - x->worker->launch->ops) + 1, all->fences[warp]};
