@@ -122,6 +122,13 @@ enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* The name of an allocation that kernels may set by cudaGraphSetConditional. */
 #define SIM_CONDITION "condition of a graph"
+/* …of graphs that kernels launch: a struct sim_graph_box. */
+#define SIM_GRAPH_BOX "graphs that kernels launch"
+struct sim_graph_box {
+#define FIELD(type, name)    type name;
+#define ARRAY(type, name, n) type name[n];
+#include "grader/sim/graph_box.def"
+};
 /* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
  * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);

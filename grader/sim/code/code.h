@@ -88,6 +88,7 @@ enum builtin {
     BUILTIN_SET_CONDITION,
     BUILTIN_LAUNCH_BUFFER, /* from here on the device runtime: core/device_launch.c */
     BUILTIN_LAUNCH,
+    BUILTIN_GRAPH_LAUNCH,
     BUILTIN_LAST_ERROR,
     BUILTIN_PEEK_ERROR,
     BUILTIN_GET_DEVICE,

@@ -48,6 +48,7 @@ static const struct {
     {"free", BUILTIN_FREE, 1, 0},
     {"__assertfail", BUILTIN_ASSERTFAIL, 5, 0},
     {"cudaGraphSetConditional", BUILTIN_SET_CONDITION, 2, 0},
+    {"cudaGraphLaunch", BUILTIN_GRAPH_LAUNCH, 2, 1},
     {"__cudaCDP2GetParameterBufferV2", BUILTIN_LAUNCH_BUFFER, 4, 1},
     {"__cudaCDP2LaunchDeviceV2", BUILTIN_LAUNCH, 2, 1},
     {"__cudaCDP2GetParameterBufferV2_ptsz", BUILTIN_LAUNCH_BUFFER, 4, 1},

@@ -1,4 +1,5 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
+#include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/core/taint.h"
 
@@ -108,6 +109,7 @@ static void fill_values(const struct launch *l, unsigned char *values) {
                       [B_DYNAMIC_32] = dynamic};
     for (u32 i = 0; i < B_SLOTS; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
     broadcast(values + B_DYNAMIC_64 * SLOT_BYTES, dynamic, 8);
+    broadcast(values + B_GRAPH * SLOT_BYTES, device_launch_graph(&l->sim->memory), 8);
     fill_params(l, values);
 }
 
