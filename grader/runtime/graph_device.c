@@ -80,8 +80,7 @@ static int run_one(cudaGraphExec_t x) {
 
 static void take(struct waiting *w, const struct box *b, bool behind) {
     for (uint32_t i = b->nasked; i-- > 0;)
-        if ((b->asked[2 * i + 1] == BEHIND) == behind)
-            w->graph[w->n++] = (cudaGraphExec_t)b->asked[2 * i];
+        if ((b->asked[2 * i + 1] == BEHIND) == behind) w->graph[w->n++] = (cudaGraphExec_t)b->asked[2 * i];
 }
 
 static int take_all(struct waiting *w) {

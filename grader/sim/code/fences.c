@@ -2,8 +2,8 @@
  *
  * What an instruction leaves in a register that a product of a warpgroup then uses, as its sum or as its matrix a, must have a wgmma.fence
  * behind it; so must the sum of a product for products of other shapes (PTX manual, wgmma.fence). A register is in order at a point if no path
- * leads there from such an instruction without a fence. Copies between registers, selections and constants are none: compilers put them
- * anywhere, right before the product too. Only in functions where a product may have a register that is out of order are its registers watched, by ops that
+ * leads there from such an instruction without a fence. Copies between registers, selections, constants and what comes from local memory are
+ * none: compilers put them anywhere, right before the product too. Only in functions where a product may have a register that is out of order are its registers watched, by ops that
  * count as nothing; the others run as if this were not here. */
 #include "grader/sim/code/decode.h"
 
@@ -19,10 +19,21 @@ struct fences {
 };
 
 static bool is_product(const struct ptx_insn *in) { return !strncmp(in->opcode, "wgmma.mma_async", 15); }
-/* How many operands, from the second on, are copied; 0 = it is no copy. */
+static bool is_copy(const struct ptx_insn *in) {
+    return in->noperands > 1 && (!strncmp(in->opcode, "mov.", 4) || !strncmp(in->opcode, "selp.", 5));
+}
+
+/* Of what lies in local memory, or is handed to a function: code for debuggers has all variables there. A pointer of no space may lead there. */
+static bool is_reload(const struct ptx_insn *in) {
+    static const char *const others[] = {"global", "const", "shared", "shared::cta", "shared::cluster"};
+    for (u32 i = 0; i < sizeof others / sizeof *others; i++)
+        if (decode_opcode_has(in->opcode, others[i])) return false;
+    return !strncmp(in->opcode, "ld.", 3);
+}
+
+/* How many operands, from the second on, are copied. */
 static u32 copied(const struct ptx_insn *in) {
-    u32 n = !strncmp(in->opcode, "mov.", 4) ? 1 : !strncmp(in->opcode, "selp.", 5) ? 2 : 0;
-    return in->noperands > n ? n : 0;
+    return !is_copy(in) ? 0 : in->opcode[0] == 's' && in->noperands > 2 ? 2 : 1;
 }
 static bool is_fence(const struct ptx_insn *in) { return !strncmp(in->opcode, "wgmma.fence", 11); }
 
@@ -71,7 +82,7 @@ static bool find_used(struct fences *x) {
         changed = false;
         for (u32 i = x->f->ninsns; i-- > 0;) {
             const struct ptx_insn *in = &x->f->insns[i];
-            if (!copied(in) || !registers(&in->operands[0], x->used)) continue;
+            if (!is_copy(in) || !registers(&in->operands[0], x->used)) continue;
             changed |= !all_copied(in, x->used);
             each_copied(in, NULL, put, x->used);
         }
@@ -95,7 +106,7 @@ static void step(void *user, const struct ptx_insn *in, u64 *right, bool known) 
             if (in->operands[i].kind == PTX_OP_VECTOR)
                 x->doubtful |= registers(&in->operands[i], NULL) != registers(&in->operands[i], right);
         each(&in->operands[0], NULL, x->several ? take : put, right);
-    } else if (copied(in)) {
+    } else if (is_copy(in) || is_reload(in)) {
         copy(x, in, right);
     } else if (in->noperands && decode_writes_first_operand(in)) {
         each(&in->operands[0], x->used, take, right);
@@ -142,6 +153,6 @@ static void note_write(void *user, int reg) {
 void decode_note_registers(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     if (!d->watched || !in->noperands || is_product(in)) return;
-    if (copied(in)) each(&in->operands[0], d->watched, note_copy, d);
+    if (is_copy(in) || is_reload(in)) each(&in->operands[0], d->watched, note_copy, d);
     else if (decode_writes_first_operand(in)) each(&in->operands[0], d->watched, note_write, d);
 }

@@ -227,6 +227,7 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
     s[STAT_LANES] += n;
     *written = b->shared_written + offset;
     if (x->sanitize) race_cluster(x, b, o, lane, offset, n, RACE_WRITE);
+    if (x->sanitize) race_proxy_landed(b, offset, n);
     return b->shared + offset;
 }
 

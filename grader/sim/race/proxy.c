@@ -60,6 +60,11 @@ void race_proxy_write(struct exec *x, const struct op *o, u32 lane, u64 offset, 
     for (u64 c = offset / CHUNK; c <= (offset + bytes - 1) / CHUNK; c++) p->wrote[c] = w;
 }
 
+void race_proxy_landed(struct block *b, u64 offset, u32 bytes) {
+    for (u64 c = offset / CHUNK; b->proxy && bytes && c <= (offset + bytes - 1) / CHUNK; c++)
+        b->proxy->wrote[c].number = 0;
+}
+
 void race_proxy_fence(struct exec *x, u32 mask) {
     struct race_proxy *p = x->block->proxy;
     if (!p) return;
