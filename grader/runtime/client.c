@@ -237,6 +237,7 @@ static int connect_locked(void) {
     session.base = p.base;
     session.span = p.span;
     session.grading = p.grading;
+    session.sanitize = p.sanitize;
     return map_window(p.window_bytes, p.shared_bytes);
 }
 

@@ -20,6 +20,7 @@ struct wb_session {
     int shared_fd;          /* the file that has them, from here on: */
     uint64_t shared_offset; /* of the first */
     bool grading;
+    bool sanitize; /* what the host does too early is to be told */
 };
 
 /* Connects at the first call. NULL with `*error` a cudaError_t where there is no device. */

@@ -207,6 +207,7 @@ static int reset(void) {
     if (error || s->grading) return error;
     wb_unregister_all();
     error = wb_ask(reset, NULL, NULL);
+    wb_flights_forget();
     if (!error) wb_range_clear(), wb_graph_device_forget();
     return error;
 }

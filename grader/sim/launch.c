@@ -79,6 +79,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     race_close(l);
     launch_close(l);
     memory_hide_host(&l->sim->memory, false);
+    if (l->sanitize) memory_learn(&l->sim->memory);
     l->sim->spent += l->instructions, l->sim->charged = l->charged;
     if (l->sim->pending || l->sim->tail || l->sim->prepared) run_launched(l->sim, out);
 }

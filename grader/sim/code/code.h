@@ -218,6 +218,8 @@ static inline u32 kernel_registers(const struct sim_kernel *k) {
 
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);
+/* owners.c: fills the list of what statistics belong to. */
+void code_own_stats(struct sim_module *m);
 /* forks.c: numbers a function's barriers of all threads and finds the branches that lead round them. */
 void code_find_forks(struct sim_module *m, const struct code *c);
 /* The core's part: runs an op's lane function with its rounding and flush-to-zero in force (core/environment.c). */
