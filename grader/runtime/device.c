@@ -133,7 +133,9 @@ cudaError_t cudaGetDevice(int *device) {
 
 cudaError_t cudaSetDevice(int device) {
     int error;
-    return wb_return(wb_device(&error) ? check_device(device) : error);
+    if (wb_device(&error)) error = check_device(device);
+    if (!error) wb_use();
+    return wb_return(error);
 }
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {

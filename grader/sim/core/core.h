@@ -36,6 +36,7 @@ struct sim {
     bool shares_budget;
     uint64_t spent, charged;
     uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
+    uint64_t error_texts;    /* the same of what device code can ask for: errors' names and texts */
 };
 
 /* ---- running ---- */
