@@ -173,8 +173,9 @@ static void free_before(cudaGraph_t g, bool yes) {
 }
 
 static int instantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags) {
-    if (flags & cudaGraphInstantiateFlagDeviceLaunch) return wb_unsupported("a graph that is launched by the device");
     if (!out || !g) return cudaErrorInvalidValue;
+    int error = flags & cudaGraphInstantiateFlagDeviceLaunch ? wb_graph_device_new(g) : 0;
+    if (error) return error;
     cudaGraphExec_t x = calloc(1, sizeof *x);
     if (!x) return cudaErrorMemoryAllocation;
     x->graph = wb_graph_clone(g);
@@ -206,6 +207,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t g, 
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x) {
     if (!x) return wb_return(cudaErrorInvalidValue);
+    wb_graph_device_gone(x);
     cudaGraphDestroy(x->graph);
     free(x);
     return cudaSuccess;
@@ -221,13 +223,15 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s) {
     if (!error) error = wb_implicit(s);
     if (!error) wb_order_command(s);
     if (!error) error = wb_graph_conditional_start(x->graph);
-    if (!error) error = wb_graph_run(x->graph);
+    if (!error) error = wb_graph_device_ready(x);
+    if (!error) error = wb_graph_device_run(x);
     if (!error) wb_stream_used(s);
     return wb_return(error);
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t x, cudaStream_t s) {
-    return wb_return(x ? wb_check_stream(s) : cudaErrorInvalidValue);
+    int error = x ? wb_check_stream(s) : cudaErrorInvalidValue;
+    return wb_return(error ? error : wb_graph_device_ready(x));
 }
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t x, unsigned long long *flags) {

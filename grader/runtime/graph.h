@@ -45,6 +45,16 @@ int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_comm
 int wb_graph_conditional_run(const struct wb_command *c);
 int wb_graph_conditional_start(cudaGraph_t g);
 
+/* ---- graphs that kernels launch (graph_device.c) ---- */
+
+int wb_graph_device_new(cudaGraph_t g); /* it may be made for the device */
+/* Where it was: from now on kernels may launch it; no more. */
+int wb_graph_device_ready(cudaGraphExec_t x);
+void wb_graph_device_gone(cudaGraphExec_t x);
+void wb_graph_device_forget(void); /* the device's memory goes */
+/* Runs it, and what its kernels launch. */
+int wb_graph_device_run(cudaGraphExec_t x);
+
 /* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as allocated between its nodes ---- */
 
 int wb_graph_memory_new(void **out, size_t bytes);

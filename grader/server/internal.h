@@ -71,6 +71,7 @@ struct server {
     unsigned launches, allocations;
     struct live_allocation *live; /* of the client: open addressing, by address */
     unsigned nlive, live_places;  /* places: a power of two */
+    uint64_t graph_box;           /* where graphs that kernels launch are told; 0 = nowhere yet */
     struct pending_launch pending;
     int posted;                 /* the first error of messages that were not answered */
     uint64_t *event_ns;         /* WB_EVENTS of them, or NULL: while grading */

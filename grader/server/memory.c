@@ -232,6 +232,16 @@ int server_on_condition(struct server *s, const struct wb_req_condition *q, stru
     return 0;
 }
 
+int server_on_graph_box(struct server *s, const struct wb_req_graph_box *q, struct tail tail,
+                        struct wb_rep_graph_box *p, struct buf *out) {
+    (void)q, (void)tail, (void)out;
+    if (s->options.grading)
+        return server_refuse(s, WB_cudaErrorNotSupported, "graphs that kernels launch are not part of exercises");
+    if (!s->graph_box) s->graph_box = s->backend->ops->alloc(s->backend, sizeof(struct sim_graph_box), SIM_GRAPH_BOX);
+    p->address = s->graph_box; /* the program's, but no leak of it */
+    return p->address ? 0 : WB_cudaErrorMemoryAllocation;
+}
+
 int server_on_free(struct server *s, const struct wb_req_free *q, struct tail tail, struct wb_rep_free *p,
                    struct buf *out) {
     (void)tail, (void)p, (void)out;

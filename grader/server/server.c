@@ -133,6 +133,7 @@ void server_context_clear(struct server *s, bool keep_variables) {
     s->poison = 0;
     s->seconds = 0;
     s->launches = s->allocations = 0;
+    s->graph_box = 0;
     s->posted = 0;
     server_do_order(s, &(struct wb_req_order){0}, (struct tail){0}, false);
     /* The client outlives the context: an event must not carry a time from one call into the next. */

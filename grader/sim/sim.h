@@ -122,6 +122,13 @@ enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* The name of an allocation that kernels may set by cudaGraphSetConditional. */
 #define SIM_CONDITION "condition of a graph"
+/* …of graphs that kernels launch: a struct sim_graph_box. */
+#define SIM_GRAPH_BOX "graphs that kernels launch"
+struct sim_graph_box {
+#define FIELD(type, name)    type name;
+#define ARRAY(type, name, n) type name[n];
+#include "grader/sim/graph_box.def"
+};
 /* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
  * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
@@ -249,6 +256,7 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
     X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)                   \
     X(SIM_FAULT_STREAM_RACE, "race between streams", cudaSuccess)                        \
+    X(SIM_FAULT_FENCE, "missing fence", cudaSuccess)                                     \
     /* notes: no fault, said where they may explain one */                               \
     X(SIM_NOTE_PEEK, "note", cudaSuccess)                                                \
     X(SIM_NOTE_LEFT, "note", cudaSuccess)
@@ -265,7 +273,7 @@ const char *sim_fault_name(enum sim_fault f);
 /* One that tells of two accesses. */
 static inline bool sim_fault_has_ends(enum sim_fault f) {
     return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
-           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE;
+           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE || f == SIM_FAULT_FENCE;
 }
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 

@@ -30,6 +30,9 @@ enum {
     GROUP_PRODUCT_COMMIT,
     GROUP_PRODUCT_WAIT
 };
+/* The imm of a fence: for threads of other blocks; of the block or the cluster, or between other proxies; between threads and what reads
+ * shared memory besides them. */
+enum { FENCE_FAR, FENCE_NEAR, FENCE_ASYNC };
 enum { BULK_IN, BULK_OUT, BULK_SHARED, BULK_PREFETCH }; /* global to shared, shared to global, within shared, to L2 */
 /* Its statistics: global memory, shared memory, that of another block of the cluster. */
 enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD, BULK_STAT_CLUSTER };

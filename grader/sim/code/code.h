@@ -58,6 +58,7 @@ struct code {
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
     bool reads_textures, writes_surfaces;
+    bool async_reads; /* something else than threads reads shared memory: products of warpgroups, bulk copies */
     bool clusters, cluster_barrier; /* asks where a block is in its cluster, or for other blocks; meets them */
     bool allocates; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
     struct param_slot *slots;
@@ -89,6 +90,7 @@ enum builtin {
     BUILTIN_CUDA_FREE,
     BUILTIN_LAUNCH_BUFFER, /* from here on the device runtime: core/device_launch.c */
     BUILTIN_LAUNCH,
+    BUILTIN_GRAPH_LAUNCH,
     BUILTIN_LAST_ERROR,
     BUILTIN_PEEK_ERROR,
     BUILTIN_ERROR_NAME,
@@ -223,6 +225,8 @@ static inline u32 kernel_registers(const struct sim_kernel *k) {
 
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);
+/* owners.c: fills the list of what statistics belong to. */
+void code_own_stats(struct sim_module *m);
 /* forks.c: numbers a function's barriers of all threads and finds the branches that lead round them. */
 void code_find_forks(struct sim_module *m, const struct code *c);
 /* The core's part: runs an op's lane function with its rounding and flush-to-zero in force (core/environment.c). */

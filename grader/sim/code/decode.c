@@ -1,7 +1,6 @@
 /* decode.c — a parsed module to executable code: variables placed in device memory, functions laid out as ops and
  * segments, the call graph closed. See decode.h. */
 #include "grader/sim/code/decode.h"
-#include "grader/sim/code/async.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -124,7 +123,7 @@ static const struct {
     {"redux", decode_rendezvous},
     {"activemask", decode_bare},
     {"membar", decode_bare},
-    {"fence", decode_bare},
+    {"fence", decode_fence},
     {"nanosleep", decode_bare},
     {"prefetch", decode_hint},
     {"prefetchu", decode_hint},
@@ -145,6 +144,7 @@ static const struct {
     {"stacksave", decode_stack},
     {"stackrestore", decode_stack},
     {"cp", decode_cp},
+    {"tensormap", decode_tensormap},
     {"mbarrier", decode_mbarrier},
     {"setmaxnreg", decode_hint},
     {"createpolicy", decode_into_zero},
@@ -315,6 +315,7 @@ static bool emit_body(struct decoder *d, u32 *places) {
         d->in = &f->insns[i];
         places[i] = d->m->nops;
         ok = d->contractions ? decode_contracted(d, i) : decode_insn(d);
+        if (ok) decode_note_registers(d);
     }
     if (ok && leader[f->ninsns]) decode_fall(d); /* a label behind the last instruction */
     free(leader);
@@ -368,6 +369,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     d->stored = d->reads + f->nregs;
     count_all_reads(d);
     decode_find_contractions(d);
+    decode_find_unfenced(d);
     for (unsigned i = 0; i < f->nregs; i++) d->regs[i] = decode_slot_new(d, decode_reg_bytes(f->regs[i].type));
     c->block_bytes = B_SLOTS * SLOT_BYTES;
     c->first_op = d->m->nops;
@@ -387,7 +389,8 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     if (ok) decode_merge_memory(d);
     if (ok && f->is_entry) c->changes = decode_roots_changed(d);
     d->nshareds = saved;
-    free(places), free(d->reads), free(d->contractions);
+    free(places), free(d->reads), free(d->contractions), free(d->watched);
+    d->watched = NULL;
     c->end_op = d->m->nops;
     c->frame_bytes = (d->frame + 63) & ~63u;
     if (ok) decode_find_rechecked(d);
@@ -426,47 +429,6 @@ static void build_segments(struct sim_module *m) {
     }
 }
 
-static struct stat_owner bulk_owner(u32 op, s64 direction, u32 slot) {
-    if (slot == BULK_STAT_CLUSTER) return (struct stat_owner){op, SPACE_CLUSTER, MEM_STORE, true, false, false};
-    struct stat_owner owner = {op,   slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED, MEM_STORE, true, false,
-                               false};
-    if (slot == BULK_STAT_LOAD || (slot == BULK_STAT_GLOBAL && direction == BULK_IN)) owner.verb = MEM_LOAD;
-    return owner;
-}
-
-static void own_stats(struct sim_module *m) {
-    m->stat_owners = arena_array(&m->arena, struct stat_owner, m->nstats);
-    for (u32 i = 0; i < m->nops; i++) {
-        const struct op *o = &m->ops[i];
-        const char *name = insn_rows[o->row].name;
-        bool texture = !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust");
-        bool barrier = !strcmp(name, "mbarrier");
-        if (strcmp(name, "ld") && strcmp(name, "st") && strcmp(name, "atom") && strcmp(name, "cp.async.bulk") &&
-            strcmp(name, "cp.async.bulk.tensor") && !texture && !barrier)
-            continue;
-        const struct mem_desc *d = &m->mems[o->aux];
-        if (barrier && d->verb == MEM_LOAD)
-            m->stat_owners[d->stat + MBAR_STAT_ENDED] =
-                (struct stat_owner){.op = i, .space = SPACE_SHARED, .verb = MEM_LOAD, .waited = true};
-        if (texture) {
-            m->stat_owners[d->stat] = (struct stat_owner){.op = i, .space = d->space, .verb = d->verb, .texture = true};
-            continue;
-        }
-        static const u8 spaces[] = {SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CLUSTER};
-        if (d->space == SPACE_CLUSTER) {
-            for (u32 k = 0; k < 2; k++)
-                m->stat_owners[d->stat + k] =
-                    (struct stat_owner){i, k ? SPACE_CLUSTER : SPACE_SHARED, d->verb, false, false, false};
-            continue;
-        }
-        for (u32 k = 0; k < (d->space == SPACE_GENERIC ? 4u : 1u); k++)
-            m->stat_owners[d->stat + k] =
-                d->bulk ? bulk_owner(i, o->imm, k)
-                        : (struct stat_owner){
-                              i, d->space == SPACE_GENERIC ? spaces[k] : d->space, d->verb, false, false, false};
-    }
-}
-
 /* ---- the call graph ---- */
 
 enum { RECURSION_FRAMES = 1 << 20, RECURSION_LOCAL = 64 << 10 };
@@ -490,6 +452,7 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         c->reads_textures |= q->reads_textures;
         c->writes_surfaces |= q->writes_surfaces;
         c->clusters |= q->clusters;
+        c->async_reads |= q->async_reads;
         c->cluster_barrier |= q->cluster_barrier;
         c->allocates |= q->allocates;
         c->updates_global |= q->updates_global;
@@ -592,7 +555,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
     if (!ok) return false;
     build_segments(m);
     for (u32 i = 0; i < m->ncodes; i++) code_find_forks(m, &m->codes[i]);
-    own_stats(m);
+    code_own_stats(m);
     unsigned char *state = xcalloc(m->ncodes, 1);
     for (u32 i = 0; i < m->ncodes; i++)
         if (!state[i]) close_calls(m, &m->codes[i], state);

@@ -6,15 +6,19 @@
  * decode_lower.c   instructions made of other rows
  * decode_async.c   cp.async, mbarrier, bulk copies
  * decode_tensor.c  bulk copies by tensor maps
+ * decode_tensormap.c  tensor maps that kernels change
  * decode_cluster.c barriers and shared memory of clusters
  * decode_tex.c     textures and surfaces
  * decode_matrix.c  mma, wmma, ldmatrix
  * decode_warpgroup.c  wgmma
+ * fences.c         where wgmma.fence may be missing
+ * flow.c           what holds of registers on all paths
  * roots.c          what addresses are made from
  * merge.c          accesses that ptxas makes one of
  * contract.c       products and sums that ptxas makes one of
  * recheck.c        loads of what an atomic then checks again
  * forks.c          branches that lead round a barrier
+ * owners.c         what statistics belong to
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/code/code.h"
@@ -39,8 +43,9 @@ struct decoder {
     ref carry; /* the carry flag's mask; REF_NONE until an instruction needs it */
     struct var_place *locals, *shareds;
     u32 nlocals, nshareds;
-    u64 *roots;  /* by register of an entry, the parameters that it is made from; NULL = not known */
-    u64 *arrays; /* by register, the arrays in shared memory that it is made from; NULL = not known */
+    u64 *roots;   /* by register of an entry, the parameters that it is made from; NULL = not known */
+    u64 *arrays;  /* by register, the arrays in shared memory that it is made from; NULL = not known */
+    u64 *watched; /* fences.c: bits by register; NULL = none */
     struct contraction *contractions; /* contract.c: by instruction; NULL = none */
     struct const_map *consts;
     struct err *e;
@@ -53,6 +58,8 @@ bool decode_plain(struct decoder *d);
 bool decode_set(struct decoder *d); /* decode_lower.c */
 bool decode_cp(struct decoder *d);  /* decode_async.c */
 bool decode_tensor(struct decoder *d);
+bool decode_tensormap(struct decoder *d);
+bool decode_fence(struct decoder *d);
 bool decode_mbarrier(struct decoder *d);
 bool decode_video(struct decoder *d);     /* decode_lower.c */
 bool decode_into_zero(struct decoder *d); /* createpolicy: a destination that becomes 0 */
@@ -153,6 +160,19 @@ bool decode_var_address(struct decoder *d, const struct ptx_var *v, u64 *out); /
 bool decode_opcode_part(const char *opcode, unsigned n, char *out, size_t size);
 bool decode_opcode_has(const char *opcode, const char *part);
 enum ptx_type decode_opcode_type(const char *opcode); /* the last part that is one */
+/* flow.c: bits by register that hold at a point because they do on all paths to it. `step` changes them as an instruction does; once it is
+ * `known` what holds, it is called for each instruction once more. False: the function is too large. */
+struct decode_flow {
+    void (*step)(void *user, const struct ptx_insn *in, u64 *bits, bool known);
+    void *user;
+    bool at_entry; /* all hold there, or none does */
+};
+bool decode_flow(const struct ptx_func *f, const struct decode_flow *flow);
+static inline void decode_set_bit(u64 *bits, int reg) { bits[reg / 64] |= 1ull << (reg % 64); }
+static inline bool decode_has_bit(const u64 *bits, int reg) { return bits[reg / 64] >> (reg % 64) & 1; }
+/* fences.c: finds out whether the function's registers are to be watched; after each instruction, does so. */
+void decode_find_unfenced(struct decoder *d);
+void decode_note_registers(struct decoder *d);
 /* assigned.c: fills the list of registers that a function must find zeroed. */
 void decode_find_unassigned(struct decoder *d);
 /* What follows begins a segment. */

@@ -249,6 +249,7 @@ static bool copy_in_bulk(struct decoder *d) {
         d,
         &(struct mem_desc){.verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true});
     o->imm = strncmp(to, "shared", 6) == 0 ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED : BULK_IN) : BULK_OUT;
+    d->c->async_reads |= o->imm != BULK_IN;
     for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
     return true;
 }

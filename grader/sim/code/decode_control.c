@@ -1,5 +1,6 @@
 /* decode_control.c — branches, calls, barriers, and what lanes do together. See decode.h. */
 #include "grader/sim/code/decode.h"
+#include "grader/sim/code/async.h"
 
 #include <string.h>
 
@@ -49,6 +50,7 @@ static const struct {
     {"cudaGraphSetConditional", BUILTIN_SET_CONDITION, 2, 0},
     {"__cudaCDP2Malloc", BUILTIN_CUDA_MALLOC, 2, 1},
     {"__cudaCDP2Free", BUILTIN_CUDA_FREE, 1, 1},
+    {"cudaGraphLaunch", BUILTIN_GRAPH_LAUNCH, 2, 1},
     {"__cudaCDP2GetParameterBufferV2", BUILTIN_LAUNCH_BUFFER, 4, 1},
     {"__cudaCDP2LaunchDeviceV2", BUILTIN_LAUNCH, 2, 1},
     {"__cudaCDP2GetParameterBufferV2_ptsz", BUILTIN_LAUNCH_BUFFER, 4, 1},
@@ -237,6 +239,11 @@ static bool is_near(const char *opcode) {
     return strstr(opcode, ".cta") || strstr(opcode, ".cluster") || strstr(opcode, ".proxy");
 }
 
+/* Of threads' accesses to shared memory with those of bulk copies and products. */
+static bool is_async_fence(const char *opcode) {
+    return !strncmp(opcode, "fence.proxy.async", 17) && !decode_opcode_has(opcode, "global");
+}
+
 bool decode_bare(struct decoder *d) {
     char row[32];
     unsigned bytes;
@@ -247,6 +254,6 @@ bool decode_bare(struct decoder *d) {
     if (strcmp(row, "membar") == 0 || strcmp(row, "fence") == 0) d->c->awaits = true;
     struct op *o = decode_emit_named(d, hint ? "nop" : row);
     o->dst = dst;
-    o->imm = is_near(d->in->opcode);
+    o->imm = is_async_fence(d->in->opcode) ? FENCE_ASYNC : is_near(d->in->opcode) ? FENCE_NEAR : FENCE_FAR;
     return true;
 }

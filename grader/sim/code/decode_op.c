@@ -222,6 +222,7 @@ static bool special(struct decoder *d, const char *name, ref *out, unsigned *byt
         if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0) return *out = special_slots[i].at, true;
     if (strcmp(name, "%is_explicit_cluster") == 0)
         return *bytes = 1, *out = REF(BASE_BLOCK, B_EXPLICIT_CLUSTER * SLOT_BYTES), true;
+    if (strcmp(name, "%current_graph_exec") == 0) return *bytes = 8, *out = REF(BASE_BLOCK, B_GRAPH * SLOT_BYTES), true;
     if (is_workspace(name)) {
         d->c->cooperative = true;
         return *out = REF(BASE_BLOCK, (name[7] == '1' ? B_ENVREG1 : B_ENVREG2) * SLOT_BYTES), true;

@@ -86,6 +86,7 @@ static bool store(struct decoder *d, struct tensor_desc *t) {
         return false;
     if (t->reduces) d->c->communicates = true; /* whether it adds floats says the map */
     if (t->reduces) d->c->updates_global = true;
+    d->c->async_reads = true;
     return emit(d, t, first, src, BULK_OUT);
 }
 

@@ -1,6 +1,6 @@
 /* decode_warpgroup.c — wgmma. See warpgroup.h.
  *
- * The parts of an opcode stand in a fixed order: wgmma.mma_async.sync.aligned.SHAPE.D.A.B, and what follows of them. */
+ * The parts of an opcode stand in a fixed order: wgmma.mma_async{.sp}.sync.aligned.SHAPE.D.A.B, and what follows of them. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/warpgroup.h"
@@ -22,7 +22,7 @@ static bool shape_exists(const struct warpgroup_desc *w, u32 m) {
     u32 bits = decode_matrix_types[w->type[MATRIX_A]].bits, n = w->n;
     bool coarse = w->type[MATRIX_D] == MATRIX_S32;
     if (m != 64 || n < 8 || n > WARPGROUP_COLUMNS || n % 8 || (coarse && n > 24 && n % 16)) return false;
-    return bits == 1 ? w->k == 256 : w->k * bits == 256;
+    return bits == 1 ? w->k == 256 && !w->sparse : w->k * bits == (w->sparse ? 512 : 256);
 }
 
 static bool types_fit(const struct warpgroup_desc *w) {
@@ -43,17 +43,18 @@ static bool types_fit(const struct warpgroup_desc *w) {
 /* As an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; of bytes 13 bits, and a sum of as many. */
 static struct matrix_sum sum_of(const struct warpgroup_desc *w) {
     bool bytes = decode_matrix_types[w->type[MATRIX_A]].bits == 8;
-    return (struct matrix_sum){.group = (u8)w->k, .fraction = bytes ? 13 : 25, .dropped = bytes ? 10 : 0};
+    return (struct matrix_sum){
+        .group = (u8)warpgroup_present(w), .fraction = bytes ? 13 : 25, .dropped = bytes ? 10 : 0};
 }
 
 static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
     char shape[64];
-    u32 m, n, k;
-    if (!decode_opcode_part(opcode, 4, shape, sizeof shape) || sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3)
+    u32 m, n, k, sparse = decode_opcode_has(opcode, "sp");
+    if (!decode_opcode_part(opcode, 4 + sparse, shape, sizeof shape) || sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3)
         return false;
-    *w = (struct warpgroup_desc){.n = (u16)n, .k = (u16)k, .scale = REF_NONE};
-    w->type[MATRIX_D] = w->type[MATRIX_C] = type_at(opcode, 5);
-    w->type[MATRIX_A] = type_at(opcode, 6), w->type[MATRIX_B] = type_at(opcode, 7);
+    *w = (struct warpgroup_desc){.n = (u16)n, .k = (u16)k, .sparse = (u8)sparse, .scale = REF_NONE};
+    w->type[MATRIX_D] = w->type[MATRIX_C] = type_at(opcode, 5 + sparse);
+    w->type[MATRIX_A] = type_at(opcode, 6 + sparse), w->type[MATRIX_B] = type_at(opcode, 7 + sparse);
     if (w->type[MATRIX_D] >= MATRIX_TYPE_COUNT || w->type[MATRIX_A] >= MATRIX_TYPE_COUNT ||
         w->type[MATRIX_B] >= MATRIX_TYPE_COUNT)
         return false;
@@ -64,7 +65,9 @@ static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
     return types_fit(w) && shape_exists(w, m);
 }
 
-/* ---- operands: d, a, b, scale-d {, scale-a, scale-b {, trans-a}, trans-b} ---- */
+/* ---- operands: d, a, b, {metadata, selector,} scale-d {, scale-a, scale-b {, trans-a}, trans-b} ---- */
+
+static u32 place_of_scale(const struct warpgroup_desc *w) { return w->sparse ? 5 : 3; }
 
 static bool take_scale(struct decoder *d, const struct ptx_operand *p, struct warpgroup_desc *w) {
     if (p->kind == PTX_OP_IMM) return w->fresh = !p->value, true;
@@ -74,24 +77,35 @@ static bool take_scale(struct decoder *d, const struct ptx_operand *p, struct wa
 /* Immediates behind scale-d: two signs of floats, and of halves which of a and b is transposed. */
 static bool take_immediates(const struct ptx_insn *in, struct warpgroup_desc *w) {
     bool floats = w->type[MATRIX_D] != MATRIX_S32, halves = decode_matrix_types[w->type[MATRIX_A]].bits == 16;
-    u32 n = 4 + 2 * floats + (halves ? 1u + !w->in_registers : 0);
+    u32 first = place_of_scale(w) + 1, n = first + 2 * floats + (halves ? 1u + !w->in_registers : 0);
     if (in->noperands != n) return false;
-    for (u32 i = 4; i < n; i++)
+    for (u32 i = first; i < n; i++)
         if (in->operands[i].kind != PTX_OP_IMM) return false;
-    if (floats) w->negated = ((s64)in->operands[4].value < 0) != ((s64)in->operands[5].value < 0);
+    if (floats) w->negated = ((s64)in->operands[first].value < 0) != ((s64)in->operands[first + 1].value < 0);
     if (halves) w->transposed[MATRIX_B] = in->operands[n - 1].value != 0;
-    if (halves && !w->in_registers) w->transposed[MATRIX_A] = in->operands[6].value != 0;
+    if (halves && !w->in_registers) w->transposed[MATRIX_A] = in->operands[n - 2].value != 0;
     return true;
+}
+
+/* The selector says which two threads of four have the metadata of elements that are not bytes; of bytes all have. */
+static bool take_metadata(struct decoder *d, struct warpgroup_desc *w) {
+    const struct ptx_operand *selector = &d->in->operands[4];
+    u32 most = decode_matrix_types[w->type[MATRIX_A]].bits == 8 ? 0 : 1;
+    if (!w->sparse) return true;
+    if (selector->kind != PTX_OP_IMM || selector->value > most) return decode_refuse(d, "not implemented: selector of");
+    w->selector = (u8)selector->value;
+    return decode_source(d, &d->in->operands[3], PTX_B32, &w->metadata);
 }
 
 static bool take_operands(struct decoder *d, struct warpgroup_desc *w) {
     const struct ptx_insn *in = d->in;
-    if (in->noperands < 4) return decode_refuse(d, "operand missing in");
+    if (in->noperands <= place_of_scale(w)) return decode_refuse(d, "operand missing in");
     w->in_registers = in->operands[1].kind == PTX_OP_VECTOR;
     w->d = arena_array(&d->m->arena, ref, w->count);
     if (!take_immediates(in, w)) return decode_refuse(d, "not implemented: operands of");
     if (!decode_registers(d, &in->operands[0], true, w->count, 4, w->d) ||
-        !decode_source(d, &in->operands[2], PTX_B64, &w->place[MATRIX_B]) || !take_scale(d, &in->operands[3], w))
+        !decode_source(d, &in->operands[2], PTX_B64, &w->place[MATRIX_B]) || !take_metadata(d, w) ||
+        !take_scale(d, &in->operands[place_of_scale(w)], w))
         return false;
     if (w->in_registers) return decode_registers(d, &in->operands[1], false, 4, 4, w->a);
     return decode_source(d, &in->operands[1], PTX_B64, &w->place[MATRIX_A]);
@@ -101,6 +115,7 @@ static bool decode_product(struct decoder *d) {
     struct warpgroup_desc w;
     if (!split_opcode(d->in->opcode, &w)) return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
+    d->c->async_reads = true;
     if (!take_operands(d, &w)) return false;
     u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
     struct mem_desc m = {
@@ -116,8 +131,8 @@ bool decode_warpgroup(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char part[64];
     if (!decode_opcode_part(in->opcode, 1, part, sizeof part)) return decode_refuse(d, "not implemented: instruction");
-    if (!strcmp(part, "mma_async") && !decode_opcode_has(in->opcode, "sp")) return decode_product(d);
-    if (!strcmp(part, "fence")) return decode_emit_named(d, "nop"), true;
+    if (!strcmp(part, "mma_async")) return decode_product(d);
+    if (!strcmp(part, "fence")) return decode_emit_named(d, "wgmma.fence"), true;
     bool commit = !strcmp(part, "commit_group"), wait = !strcmp(part, "wait_group");
     if (!commit && (!wait || in->noperands != 1 || in->operands[0].kind != PTX_OP_IMM))
         return decode_refuse(d, "not implemented: instruction");

@@ -54,7 +54,8 @@ static inline u32 ref_offset(ref r) { return r & ((1u << REF_BASE_BIT) - 1); }
     X(B_CLUSTERID_X, "%clusterid.x") X(B_CLUSTERID_Y, "%clusterid.y") X(B_CLUSTERID_Z, "%clusterid.z")        \
     X(B_NCLUSTERID_X, "%nclusterid.x") X(B_NCLUSTERID_Y, "%nclusterid.y")                                     \
     X(B_NCLUSTERID_Z, "%nclusterid.z") X(B_EXPLICIT_CLUSTER, "") X(B_ENVREG1, "") X(B_ENVREG2, "")            \
-    X(B_DYNAMIC_32, "") X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */
+    X(B_DYNAMIC_32, "") X(B_DYNAMIC_64, "") X(B_DYNAMIC_64_REST, "") /* where dynamic shared memory begins */ \
+    X(B_GRAPH, "") X(B_GRAPH_REST, "")                                /* the graph that the kernel belongs to */
 /* clang-format on */
 enum {
 #define X(id, name) id,

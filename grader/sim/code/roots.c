@@ -130,9 +130,11 @@ static u64 changed_by(const struct search *s, const struct ptx_insn *in) {
     bool store = is_family(in, "st") || is_family(in, "red") || decode_opcode_has(in->opcode, "store");
     bool bulk = strncmp(in->opcode, "cp.async.bulk.global.", 21) == 0;
     bool tensor = strstr(in->opcode, "bulk.tensor.") && in->noperands && in->operands[0].nitems; /* to a map's tensor */
+    bool map =
+        is_family(in, "tensormap") && (strstr(in->opcode, ".cp_fenceproxy.") || !strstr(in->opcode, ".shared::cta."));
     if (tensor) return UNKNOWN;
     if (is_family(in, "call")) return calls_code(s->d, in) ? UNKNOWN : 0;
-    if (bulk && in->noperands) return of_operand(s, &in->operands[0]);
+    if ((bulk || map) && in->noperands) return of_operand(s, &in->operands[0]);
     if ((!atomic && !store) || leaves_global_alone(in->opcode) || in->noperands <= (unsigned)atomic) return 0;
     const struct ptx_operand *to = &in->operands[atomic];
     if (to->reg < 0 && !to->var) return UNKNOWN; /* an absolute address */

@@ -12,3 +12,26 @@ struct tensor_desc {
     ref coord[5];
     ref ranks; /* which blocks of the cluster get the tile, 16 bits; REF_NONE = the one that the place names */
 };
+
+/* An op `tensormap` changes a map, copies one out to global memory for others (cp_fenceproxy), or makes changes of one seen: in src[0] the
+ * map's address, in src[1] the new value, or of a copy where it comes from; in target the struct tensormap_desc, packed; in aux and imm what
+ * a bulk copy out of shared memory has. */
+enum tensormap_verb { TENSORMAP_REPLACE, TENSORMAP_PUBLISH, TENSORMAP_ACQUIRE };
+enum tensormap_field {
+    TENSORMAP_ADDRESS,
+    TENSORMAP_RANK,
+    TENSORMAP_BOX,
+    TENSORMAP_DIM,
+    TENSORMAP_STRIDE,
+    TENSORMAP_STEP,
+    TENSORMAP_TYPE,
+    TENSORMAP_INTERLEAVE,
+    TENSORMAP_SWIZZLE,
+    TENSORMAP_FILL,
+    TENSORMAP_FIELDS
+};
+struct tensormap_desc {
+    u8 verb, field, place; /* place: which dimension of the field */
+    u8 shared;             /* the map is in shared memory */
+};
+_Static_assert(sizeof(struct tensormap_desc) == 4, "it is an op's target");

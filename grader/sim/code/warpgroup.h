@@ -2,16 +2,25 @@
  * lanes_warpgroup.c agree on.
  *
  * Warp w of the group makes rows 16 w to 16 w + 15 of d = a × b + d. d lies in its registers, a in registers or in shared memory, b in
- * shared memory, both cut into chunks of 16 bytes that a descriptor finds. An op `wgmma` has in aux a description of its accesses, in target
+ * shared memory, both cut into chunks of 16 bytes that a descriptor finds. A sparse product has half of a's elements: metadata in registers
+ * say which of b's they meet. An op `wgmma` has in aux a description of its accesses, in target
  * its struct warpgroup_desc; `wgmma.group` has in imm and target what cp.async.group has (async.h). */
 #pragma once
 #include "grader/sim/code/matrix.h"
 
-enum { WARPGROUP_WARPS = 4, WARPGROUP_ROWS = 16 /* of a warp */, WARPGROUP_COLUMNS = 256 /* at most */ };
+enum {
+    WARPGROUP_WARPS = 4,
+    WARPGROUP_ROWS = 16,       /* of a warp */
+    WARPGROUP_COLUMNS = 256,   /* at most */
+    WARPGROUP_LONGEST = 256,   /* k of b1 */
+    WARPGROUP_SPARSE_BITS = 4, /* of metadata: the places of two elements among four, or of one of 32 bits among two */
+};
 
 struct warpgroup_desc {
     u16 n, k, count; /* count: registers of d */
     u8 type[MATRICES];
+    u8 sparse, selector;
+    ref metadata;
     u8 in_registers;  /* a is */
     u8 transposed[2]; /* a, b: elements that follow each other in m or n lie side by side, not those in k */
     u8 negated;       /* the product is */
@@ -23,6 +32,18 @@ struct warpgroup_desc {
     u32 flip;
     u8 fresh; /* d begins as zero */
 };
+
+/* Elements of a row of a that there are. */
+static inline u32 warpgroup_present(const struct warpgroup_desc *w) { return w->sparse ? w->k / 2u : w->k; }
+
+/* Where the metadata of a row's element is: in which lane, from which bit on. As the PTX manual draws it; compared with what an H100 makes
+ * of a product by the unit matrix. `bits`: of an element. */
+static inline u32 warpgroup_metadata(const struct warpgroup_desc *w, u32 bits, u32 row, u32 element, u32 *lane) {
+    u32 group = element / (bits == 32 ? 1 : 2);
+    bool bytes = bits == 8;
+    *lane = row % 8 * 4 + (bytes ? group / 8 * 2 + row / 8 : w->selector * 2u + group / 4);
+    return (bytes ? group % 8 : row / 8 * 4 + group % 4) * WARPGROUP_SPARSE_BITS;
+}
 
 /* A descriptor, 64 bits; PTX ISA, "Matrix descriptor". Bytes. */
 struct warpgroup_layout {
@@ -41,6 +62,6 @@ static inline struct warpgroup_layout warpgroup_layout_of(u64 v) {
 static inline u32 warpgroup_chunk(const struct warpgroup_layout *l, bool transposed, u32 line, u32 u) {
     u32 per = l->span / 16, at = l->start + line % 8 * l->span;
     if (per == 1) at += transposed ? u * l->stride + line / 8 * l->lead : u * l->lead + line / 8 * l->stride;
-    else at += transposed ? u % per * 16 + u / per * l->lead + line / 8 * l->stride : u * 16 + line / 8 * l->stride;
+    else at += u % per * 16 + u / per * l->lead + line / 8 * l->stride;
     return per == 1 ? at : at ^ (((at >> 7) - l->base) & (per - 1)) << 4;
 }

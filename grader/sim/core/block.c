@@ -1,4 +1,5 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
+#include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/core/taint.h"
 
@@ -108,6 +109,7 @@ static void fill_values(const struct launch *l, unsigned char *values) {
                       [B_DYNAMIC_32] = dynamic};
     for (u32 i = 0; i < B_SLOTS; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
     broadcast(values + B_DYNAMIC_64 * SLOT_BYTES, dynamic, 8);
+    broadcast(values + B_GRAPH * SLOT_BYTES, device_launch_graph(&l->sim->memory), 8);
     fill_params(l, values);
 }
 
@@ -175,7 +177,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->plane = k->plane;
     b->acquired = k->launch_tick;
-    if (l->hooks) l->hooks->block_start(b);
+    if (l->hooks) l->hooks->block_start(b, l);
     if (l->hooks) l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
@@ -214,7 +216,7 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
             yields |= s == WARP_YIELDS;
             progress |= w->executed != before || s == WARP_DONE;
         }
-        if (!alive) return WARP_DONE;
+        if (!alive) return k->launch->hooks && !k->launch->hooks->block_done(&k->x) ? WARP_FAULTED : WARP_DONE;
         if (yields) return WARP_YIELDS;
         if (!progress && (b->cluster || grid_waits(b))) return WARP_WAITS; /* for another block, it may be */
         if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;

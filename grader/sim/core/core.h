@@ -121,9 +121,11 @@ struct block {
     u32 fenced, seen;               /* with the strict memory model: the last fence; what `acquired` would be without */
     struct race_plane *plane;       /* of its worker */
     struct barrier barriers[BARRIERS];
-    struct async *async;            /* copies under way: race/async.h; NULL = none yet */
-    struct products *products;      /* of warpgroups, likewise: race/product.h */
-    struct flight *flight;          /* …as they are counted: count/flight.h; NULL = none yet */
+    struct async *async;                /* copies under way: race/async.h; NULL = none yet */
+    struct products *products;          /* of warpgroups, likewise: race/product.h */
+    struct race_warpgroups *warpgroups; /* what they owe their products: race/warpgroup.h; NULL likewise */
+    struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h; NULL = nobody does */
+    struct flight *flight;    /* …as they are counted: count/flight.h; NULL = none yet */
     struct race_partial *partial;   /* what orders some of the threads: race/partial.h; NULL = nothing yet */
     struct left *left;              /* by number of the barrier, since the last barrier */
     bool went_round;                /* a warp, or one that left */
@@ -235,7 +237,8 @@ struct race_hooks {
     void (*released)(struct block *b, u32 barrier, u32 warps, const struct launch *l);
     void (*early)(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset, u32 bytes,
                   const char *verb); /* async.h */
-    void (*block_start)(struct block *b);
+    void (*block_start)(struct block *b, const struct launch *l);
+    bool (*block_done)(struct exec *x); /* its threads are; false: a fault was reported */
     void (*block_end)(struct block *b); /* its memory goes */
     u32 (*next_tick)(struct block *b);  /* of its worker's time: what was done so far is past then */
 };
@@ -261,6 +264,7 @@ struct worker {
     struct taint_seen *taint;    /* by origin, what this worker saw: core/taint_report.c */
     const struct op *taint_last; /* …the last one, and its number */
     u8 taint_number;
+    struct race_maps *maps; /* tensor maps that its blocks changed: race/maps.h; NULL = none */
     struct sim_report reports[SIM_FAULT_KINDS];
     u64 report_block[SIM_FAULT_KINDS]; /* linear block of the report kept: the lowest wins */
     enum sim_fault fault;

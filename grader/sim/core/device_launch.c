@@ -13,6 +13,7 @@
 /* The programming guide's limits; CUDA's numbers of streams and errors. */
 enum { MOST_DEPTH = 24, MOST_PENDING = 2048 };
 enum { STREAM_TAIL = 3 };
+#define STREAM_GRAPH_TAIL 0x0100000000000000ull /* beside it, as a sibling: 2 and 3 there */
 enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, DEPTH_EXCEEDED = 65, PENDING_EXCEEDED = 69 };
 
 static u32 word(const unsigned char *frame, const struct param_area *a, u32 i, u32 lane) {
@@ -96,6 +97,45 @@ static u64 launch(struct exec *x, const struct call_desc *d, const unsigned char
     return 0;
 }
 
+/* ---- graphs: runtime/graph_device.c runs what is asked for here ---- */
+
+static struct sim_graph_box *graph_box(const struct memory *m) {
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->table[i].state == ALLOCATION_LIVE && !strcmp(m->table[i].name, SIM_GRAPH_BOX))
+            return (void *)(m->bytes + m->table[i].start);
+    return NULL;
+}
+
+u64 device_launch_graph(const struct memory *m) {
+    const struct sim_graph_box *b = graph_box(m);
+    return b ? b->current : 0;
+}
+
+static bool has(const u64 *list, u32 n, u32 step, u64 v) {
+    for (u32 i = 0; i < n; i++)
+        if (list[i * step] == v) return true;
+    return false;
+}
+
+/* cudaError_t cudaGraphLaunch(graph, stream), as an H100 answers: tests/programs/graph_device.cu. */
+static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct op *o, const unsigned char *frame,
+                        u32 lane) {
+    struct sim_graph_box *b = graph_box(x->memory);
+    u64 graph = wide(frame, &d->args[0], lane), stream = wide(frame, &d->args[1], lane);
+    if (!b || !b->open) {
+        core_fault(x, SIM_FAULT_BAD_CALL, o, lane, graph,
+                   "launches a graph, but belongs to none: only kernels of graphs may");
+        return INVALID_VALUE;
+    }
+    bool known = has(b->ready, b->nready, 1, graph), known_stream = stream >> 56 && stream >> 56 <= 3 && !(stream << 8);
+    bool again = has(b->asked, b->nasked, 2, graph) || (graph == b->current && stream != STREAM_GRAPH_TAIL);
+    if (!known || !known_stream || again) return INVALID_VALUE;
+    if (b->nasked == sizeof b->asked / sizeof *b->asked / 2) return PENDING_EXCEEDED;
+    b->asked[2 * b->nasked] = graph;
+    b->asked[2 * b->nasked++ + 1] = stream;
+    return 0;
+}
+
 /* Streams and events are numbers that nothing asks for again. */
 static u64 hand(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane,
                 u64 v, u32 bytes) {
@@ -172,6 +212,7 @@ void device_launch_call(struct exec *x, const struct call_desc *d, const struct 
     switch ((enum builtin)d->builtin) {
     case BUILTIN_LAUNCH_BUFFER: put(frame, d, lane, take_buffer(x, d, frame, lane)); break;
     case BUILTIN_LAUNCH: put(frame, d, lane, launch(x, d, frame, lane)); break;
+    case BUILTIN_GRAPH_LAUNCH: put(frame, d, lane, launch_graph(x, d, o, frame, lane)); break;
     case BUILTIN_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
     case BUILTIN_PEEK_ERROR: put(frame, d, lane, error); break;
     case BUILTIN_ERROR_NAME: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 0)); break;

@@ -17,6 +17,8 @@ struct device_launch {
 bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes);
 /* A call of the device runtime by a lane. */
 void device_launch_call(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, unsigned char *frame);
+/* The executable graph that runs, where it was made for the device; else 0. */
+u64 device_launch_graph(const struct memory *m);
 struct sim_launch device_launch_request(const struct device_launch *p);
 void device_launch_free(struct sim *s, struct device_launch *p);
 /* Forgets what was asked for and has not run. */

@@ -40,6 +40,11 @@ void place_in_line(const struct ptx_module *m, const struct ptx_loc *at, const s
     else if (at->line) snprintf(out, size, " in %.60s:%u", slash ? slash + 1 : path, at->line);
 }
 
+void place_op_line(const struct launch *l, u32 op, const struct op *own, char *out, size_t size) {
+    const struct ptx_module *m = l->module->ptx;
+    place_in_line(m, place_source(m, l->ops[op].loc), place_source(m, own->loc), out, size);
+}
+
 void place_thread(const struct launch *l, u32 thread, char *out, size_t size) {
     const u32 *dim = l->request->block;
     snprintf(out, size, "(%u,%u,%u)", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]);

@@ -12,6 +12,8 @@ uint32_t place_line(const struct launch *l, u32 op);
 /* " in line 7", or " in other.cuh:7" where that is another file than `own`'s; nothing where no line is known. */
 void place_in_line(const struct ptx_module *m, const struct ptx_loc *at, const struct ptx_loc *own, char *out,
                    size_t size);
+/* The same of the op of that number, in a report that is made at `own`. */
+void place_op_line(const struct launch *l, u32 op, const struct op *own, char *out, size_t size);
 void place_thread(const struct launch *l, u32 thread, char *out, size_t size);
 /* What lies at an offset of the block's shared memory: "byte 8 of `tile` in shared memory". */
 void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_t size); /* "`tile`" */

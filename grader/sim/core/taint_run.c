@@ -109,6 +109,12 @@ static void copy_tile(struct exec *x, const struct op *o, u32 mask) {
     o->run(x, o, mask);
 }
 
+static void change_map(struct exec *x, const struct op *o, u32 mask) {
+    taint_check(x, o, o->src[0], 8, mask, as_address);
+    if (o->src[1] != REF_NONE) taint_check(x, o, o->src[1], 8, mask, "puts it into a tensor map");
+    o->run(x, o, mask);
+}
+
 static void take_stack(struct exec *x, const struct op *o, u32 mask) {
     taint_check(x, o, o->src[0], 4, mask, "takes as many bytes of stack");
     o->run(x, o, mask);
@@ -142,6 +148,7 @@ static const struct {
     {"cp.async", copy_part},
     {"cp.async.bulk", copy_bulk},
     {"cp.async.bulk.tensor", copy_tile},
+    {"tensormap", change_map},
     {"cp.async.group", run_itself},
     {"alloca", take_stack},
     {"tex", texture},
@@ -151,6 +158,8 @@ static const struct {
     {"mma", run_itself}, /* these see to their registers: insn/lanes_matrix.c */
     {"wgmma", run_itself},
     {"wgmma.group", run_itself},
+    {"wgmma.fence", run_itself},
+    {"wgmma.note", run_itself},
     {"matrix.fragments", run_itself},
     {"matrix.rows", run_itself},
     {"movmatrix", run_itself},

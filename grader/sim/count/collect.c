@@ -37,7 +37,7 @@ static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
 
 static u64 products(const struct sim_module *m, const struct op *o) {
     if (!strcmp(insn_rows[o->row].name, "wgmma"))
-        return (u64)WARPGROUP_ROWS * m->warpgroups[o->target].n * m->warpgroups[o->target].k;
+        return (u64)WARPGROUP_ROWS * m->warpgroups[o->target].n * warpgroup_present(&m->warpgroups[o->target]);
     const struct matrix_desc *x = &m->matrices[o->aux];
     return (u64)x->m * x->n * x->k;
 }

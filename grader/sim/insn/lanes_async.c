@@ -6,6 +6,7 @@
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/partial.h"
+#include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -226,6 +227,7 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
     s[STAT_LANES] += n;
     *written = b->shared_written + offset;
     if (x->sanitize) race_cluster(x, b, o, lane, offset, n, RACE_WRITE);
+    if (x->sanitize) race_proxy_landed(b, offset, n);
     return b->shared + offset;
 }
 
@@ -301,6 +303,7 @@ void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 add
     if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
     if (x->cluster && cluster_is_away(x, address)) return;
     if (x->cluster) address = cluster_offset(address);
+    if (access == RACE_READ) race_proxy_read(x, o, lane, address, n, "copies");
     ISAFN(race_shared)(x, o, NULL, address, here, 1u << lane, n, access);
 }
 

@@ -34,19 +34,23 @@ struct group {
     u32 n, columns; /* products; of b */
     const f32 *am, *bm;
     const s32 *ae, *be;
+    const u8 *met; /* lane_fused_multiply */
 };
+
+/* Where the row of b is that the k-th product has. */
+INLINE u32 row_of_b(const struct group *g, u32 k) { return (g->met ? g->met[k] : k) * g->columns; }
 
 INLINE void find_largest(struct sums *s, const struct group *g) {
     ints top = s->e;
-    for (u32 k = 0; k < g->n; k++) top = larger(top, *(const ints_at *)(g->be + k * g->columns) + g->ae[k]);
+    for (u32 k = 0; k < g->n; k++) top = larger(top, *(const ints_at *)(g->be + row_of_b(g, k)) + g->ae[k]);
     s->top = top;
 }
 
 INLINE ints terms(const struct sums *s, const struct group *g, u32 from, u32 to, s32 shift) {
     ints sum = {0}, up = shift - s->top;
     for (u32 k = from; k < to; k++) {
-        floats m = *(const floats_at *)(g->bm + k * g->columns) * g->am[k];
-        ints e = *(const ints_at *)(g->be + k * g->columns) + g->ae[k];
+        floats m = *(const floats_at *)(g->bm + row_of_b(g, k)) * g->am[k];
+        ints e = *(const ints_at *)(g->be + row_of_b(g, k)) + g->ae[k];
         sum += __builtin_convertvector(m * powers(e + up), ints);
     }
     return sum;
@@ -105,7 +109,7 @@ static void split_sums(struct sums *s, u8 type, const u32 *c) {
     s->m = *(floats_at *)m, s->e = *(ints_at *)e;
 }
 
-static void add_group(const struct matrix_sum *w, struct sums *s, const struct group *g, s32 shift, u8 type, u32 *c) {
+INLINE void add_group(const struct matrix_sum *w, struct sums *s, const struct group *g, s32 shift, u8 type, u32 *c) {
     u32 first = g->n < TERMS ? g->n : g->n / 2;
     split_sums(s, type, c);
     find_largest(s, g);
@@ -127,7 +131,7 @@ static void put_specials_right(const struct sums *s, const struct group *g, u8 t
     for (u32 j = 0; j < FUSED_COLUMNS; j++) {
         f64 sum = number(s->m[j], s->e[j]);
         for (u32 k = 0; k < g->n; k++)
-            sum += number(g->am[k], g->ae[k]) * number(g->bm[k * g->columns + j], g->be[k * g->columns + j]);
+            sum += number(g->am[k], g->ae[k]) * number(g->bm[row_of_b(g, k) + j], g->be[row_of_b(g, k) + j]);
         if (sum - sum != 0) c[j] = type == MATRIX_F16 ? f16_of_f32((f32)sum) : bits_of(canonical((f32)sum));
     }
 }
@@ -155,15 +159,26 @@ void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *
     out->special = special;
 }
 
-void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
-                                const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c) {
+/* `met` is NULL where this is inlined for dense matrices. */
+INLINE void multiply(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, s32 shift, const struct fused_factor *a,
+                     const struct fused_factor *b, const u8 *met, u8 type, u32 *c) {
     struct sums s;
     for (u32 row = 0; row < rows; row++)
         for (u32 column = 0; column < columns; column += FUSED_COLUMNS, c += FUSED_COLUMNS)
             for (u32 i = 0; i < k; i += w->group) {
-                u32 n = k - i < w->group ? k - i : w->group, at = i * columns + column;
-                struct group g = {n, columns, a->m + row * k + i, b->m + at, a->e + row * k + i, b->e + at};
-                add_group(w, &s, &g, w->fraction - (s32)fraction, type, c);
+                u32 n = k - i < w->group ? k - i : w->group, in_a = row * k + i,
+                    in_b = met ? column : i * columns + column;
+                struct group g = {
+                    n, columns, a->m + in_a, b->m + in_b, a->e + in_a, b->e + in_b, met ? met + in_a : NULL};
+                add_group(w, &s, &g, shift, type, c);
                 if (a->special || b->special || any_special(&s)) put_specials_right(&s, &g, type, c);
             }
+}
+
+void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
+                                const struct fused_factor *a, const struct fused_factor *b, const u8 *met, u8 type,
+                                u32 *c) {
+    s32 shift = w->fraction - (s32)fraction;
+    if (met) multiply(w, rows, columns, k, shift, a, b, met, type, c);
+    else multiply(w, rows, columns, k, shift, a, b, NULL, type, c);
 }

@@ -17,7 +17,7 @@ enum {
     FUSED_PLUS,
     FUSED_MINUS,
     FUSED_NAN,
-    FUSED_MOST = 32 * 32 /* elements of a factor */
+    FUSED_MOST = 32 * 64 /* elements of a factor */
 };
 
 /* Elements as factors: value = m · 2^(e - the type's fraction bits), m an integer. */
@@ -51,6 +51,7 @@ INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
 /* n elements, by their bits, as factors. */
 void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *out);
 /* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by group. a's and b's types have `fraction`
- * bits together; columns is a multiple of 8. */
+ * bits together; columns is a multiple of 8. `met`: the row of b that each element of a meets, where that is not the k-th; else NULL. */
 void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
-                                const struct fused_factor *a, const struct fused_factor *b, u8 type, u32 *c);
+                                const struct fused_factor *a, const struct fused_factor *b, const u8 *met, u8 type,
+                                u32 *c);

@@ -114,7 +114,7 @@ static void multiply_by_halves(const struct matrix_desc *m, u8 type, u32 fractio
     lower_pairs_first(a, m->m, m->k, m->k, 1);
     lower_pairs_first(b, m->n, m->k, 1, m->n);
     sum.group = (u8)(m->k / 2);
-    ISAFN(lane_fused_multiply)(&sum, m->m, m->n, m->k, fraction, a, b, type, d);
+    ISAFN(lane_fused_multiply)(&sum, m->m, m->n, m->k, fraction, a, b, NULL, type, d);
     for (u32 i = 0; i < (u32)m->m * m->n; i++) c[i] = sum_of_two(type, c[i], d[i]);
 }
 
@@ -146,7 +146,7 @@ static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
     gather_factors(x, &of[MATRIX_B], (u32)m->n * m->k, &b);
     u8 type = gather_sums(x, m, n, c);
     if (m->sum.by_halves) multiply_by_halves(m, type, fraction, &a, &b, c);
-    else ISAFN(lane_fused_multiply)(&m->sum, m->m, m->n, m->k, fraction, &a, &b, type, c);
+    else ISAFN(lane_fused_multiply)(&m->sum, m->m, m->n, m->k, fraction, &a, &b, NULL, type, c);
     put_sums(x, &of[MATRIX_D], type, n, c);
 }
 

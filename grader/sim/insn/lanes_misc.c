@@ -1,8 +1,10 @@
 /* lanes_misc.c — address space conversions, clocks, fences, and the other odd ones. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_values.h"
+#include "grader/sim/code/async.h"
 #include "grader/sim/code/video.h"
 #include "grader/sim/core/cluster.h"
+#include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -52,7 +54,8 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
 /* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced |= mask;
-    if (x->races_in_turn && !o->imm) race_ordered_fence(x);
+    if (x->races_in_turn && o->imm == FENCE_FAR) race_ordered_fence(x);
+    if (x->sanitize && o->imm == FENCE_ASYNC) race_proxy_fence(x, mask);
 }
 void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
 void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }

@@ -11,6 +11,7 @@
 #include "grader/sim/insn/lanes_half.h"
 #include "grader/sim/mem/tensor.h"
 #include "grader/sim/race/async.h"
+#include "grader/sim/race/maps.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -76,6 +77,7 @@ static bool read_map(struct tile_copy *c) {
                    "copies by %u coordinates, but the tensor map has %u dimensions", c->d->rank, m.rank);
         return false;
     }
+    if (c->x->sanitize) race_map_use(c->x, c->o, c->lane, address);
     for (u32 i = 0; i < m.rank; i++) at[i] = ((const s32 *)operand_at(c->x, c->d->coord[i]))[c->lane];
     return memory_tile_open(&c->tile, &m, at) || refuse(c, address, "its tensor ends past the last address");
 }

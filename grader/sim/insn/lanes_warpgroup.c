@@ -10,12 +10,13 @@
 #include "grader/sim/insn/lanes_async.h"
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/product.h"
+#include "grader/sim/race/proxy.h"
+#include "grader/sim/race/warpgroup.h"
 
 #include <string.h>
 
 enum {
-    BLOCK = 32,    /* columns of b that are made at a time */
-    LONGEST = 256, /* k of b1 */
+    BLOCK = 32, /* columns of b that are made at a time */
     CHUNK = 16
 };
 
@@ -27,6 +28,8 @@ struct product {
     struct warpgroup_layout layout[2];
     u32 bits;                                            /* of an element of a, and of b */
     u8 origin;                                           /* of undefined elements; 0 = there are none */
+    u32 present;                                         /* elements of a row of a */
+    u8 met[WARPGROUP_ROWS * WARPGROUP_LONGEST / 8];      /* of a sparse product: the row of b that each of them meets */
     bool row[WARPGROUP_ROWS], column[WARPGROUP_COLUMNS]; /* with undefined elements */
     struct race_product read;
 };
@@ -67,6 +70,7 @@ static const unsigned char *chunk_at(struct product *p, u32 which, u32 at, bool 
     if (at + CHUNK > x->shared_bytes) return refuse_chunk(p, which, at), NULL;
     if (x->sanitize) {
         look_at_shadow(p, at, line, lines);
+        race_proxy_read(x, p->o, 0, at, CHUNK, "multiplies");
         ISAFN(lane_bulk_race)(x, p->o, 0, at, CHUNK, RACE_READ);
         race_product_reads(&p->read, at);
     }
@@ -84,7 +88,7 @@ INLINE void spread(const unsigned char *chunk, u32 bits, u32 *out, u32 step) {
 /* Lines from `first` on: out[line · by_line + k · by_k]. */
 static bool take_matrix(struct product *p, u32 which, u32 first, u32 lines, u32 *out, u32 by_line, u32 by_k) {
     const struct warpgroup_layout *l = &p->layout[which];
-    u32 bits = p->bits, per = CHUNK * 8 / bits, k = p->w->k;
+    u32 bits = p->bits, per = CHUNK * 8 / bits, k = which == MATRIX_A ? p->present : p->w->k;
     bool across = p->w->transposed[which], *flag = which == MATRIX_A ? p->row : p->column + first;
     u32 shift = which == MATRIX_A ? p->x->warp->index % WARPGROUP_WARPS * WARPGROUP_ROWS : first;
     for (u32 i = 0; i < (across ? k : lines); i++)
@@ -111,9 +115,46 @@ static void take_registers(struct product *p, u32 *out) {
         }
         for (u32 l = 0; l < 32; l++)
             for (u32 e = 0; e < per; e++)
-                out[(l / 4 + 8 * (reg & 1)) * p->w->k + l % 4 * per + e + 4 * per * (reg >> 1)] =
+                out[(l / 4 + 8 * (reg & 1)) * p->present + l % 4 * per + e + 4 * per * (reg >> 1)] =
                     word[l] >> p->bits * e & keep;
     }
+}
+
+/* ---- metadata of a sparse product ---- */
+
+static bool refuse_metadata(const struct product *p, u32 lane, u32 found) {
+    core_fault(
+        p->x, SIM_FAULT_BAD_SYNC, p->o, lane, 0,
+        "has metadata of 0x%x for two elements of 32 bits, of which one is there: 0x4 stands for the first, 0xe for "
+        "the second",
+        found);
+    return false;
+}
+
+/* Two places of 2 bits, in units of a fourth of the group: an element of 32 bits has two. */
+static bool take_places(struct product *p) {
+    const u32 *word = operand_at(p->x, p->w->metadata);
+    bool wide = p->bits == 32;
+    u32 lane;
+    for (u32 row = 0; row < WARPGROUP_ROWS; row++)
+        for (u32 i = 0; i < p->present; i++) {
+            u32 at = warpgroup_metadata(p->w, p->bits, row, i, &lane), places = word[lane] >> at & 15;
+            if (wide && places != 4 && places != 14) return refuse_metadata(p, lane, places);
+            p->met[row * p->present + i] =
+                (u8)(wide ? 2 * i + places / 8 : i / 2 * 4 + (i % 2 ? places >> 2 : places & 3));
+        }
+    return true;
+}
+
+static void taint_places(struct product *p) {
+    u8 origin = p->x->warp->ntainted ? taint_ref(p->x, p->w->metadata) : 0;
+    u32 lanes = origin ? taint_lanes(p->x, p->w->metadata, 4) : 0, lane;
+    if (!p->origin) p->origin = origin;
+    for (u32 row = 0; lanes && row < WARPGROUP_ROWS; row++)
+        for (u32 i = 0; i < p->present; i++) {
+            warpgroup_metadata(p->w, p->bits, row, i, &lane);
+            p->row[row] |= lanes >> lane & 1;
+        }
 }
 
 /* ---- d: register and lane of an element ---- */
@@ -149,8 +190,9 @@ static void multiply_floats(struct product *p, const struct fused_factor *a, con
     const struct warpgroup_desc *w = p->w;
     ISAFN(lane_fused_split)(w->type[MATRIX_B], values, columns * w->k, &b);
     ISAFN(lane_fused_multiply)
-    (&w->sum, WARPGROUP_ROWS, columns, w->k, fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a,
-     &b, w->type[MATRIX_D], c);
+    (&w->sum, WARPGROUP_ROWS, columns, p->present,
+     fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a, &b, w->sparse ? p->met : NULL,
+     w->type[MATRIX_D], c);
 }
 
 static s64 integer_of(u8 type, u32 v) { return type == MATRIX_S8 ? (s8)v : (s64)v; }
@@ -159,16 +201,16 @@ static void multiply_integers(const struct product *p, const u32 *a, const u32 *
     const struct warpgroup_desc *w = p->w;
     for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) {
         s64 sum = (s32)c[i];
-        for (u32 k = 0; k < w->k; k++)
-            sum += integer_of(w->type[MATRIX_A], a[i / columns * w->k + k]) *
-                   integer_of(w->type[MATRIX_B], b[k * columns + i % columns]);
+        for (u32 k = 0, at = i / columns * p->present; k < p->present; k++, at++)
+            sum += integer_of(w->type[MATRIX_A], a[at]) *
+                   integer_of(w->type[MATRIX_B], b[(w->sparse ? p->met[at] : k) * columns + i % columns]);
         c[i] = w->saturate ? (u32)saturate_s32(sum) : (u32)(u64)sum;
     }
 }
 
 static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor, u32 first, u32 columns,
                          bool adds) {
-    static _Thread_local u32 b[BLOCK * LONGEST];
+    static _Thread_local u32 b[BLOCK * WARPGROUP_LONGEST];
     u32 c[WARPGROUP_ROWS * BLOCK];
     if (!take_matrix(p, MATRIX_B, first, columns, b, 1, columns)) return false;
     for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) c[i] = adds ? get_d(p, i / columns, first + i % columns) : 0;
@@ -221,14 +263,16 @@ static bool whole_group(struct product *p, u32 mask) {
 }
 
 static void make_product(struct product *p, bool adds) {
-    static _Thread_local u32 a[WARPGROUP_ROWS * LONGEST];
+    static _Thread_local u32 a[WARPGROUP_ROWS * WARPGROUP_LONGEST];
     static _Thread_local struct fused_factor factor;
     const struct warpgroup_desc *w = p->w;
+    u32 elements = WARPGROUP_ROWS * p->present;
+    if (w->sparse && !take_places(p)) return;
+    if (w->sparse) taint_places(p);
     if (w->in_registers) take_registers(p, a);
-    else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS, a, w->k, 1)) return;
-    if (w->type[MATRIX_D] != MATRIX_S32)
-        ISAFN(lane_fused_split)(w->type[MATRIX_A], a, (u32)WARPGROUP_ROWS * w->k, &factor);
-    if (w->negated) negate((u32)WARPGROUP_ROWS * w->k, &factor);
+    else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS, a, p->present, 1)) return;
+    if (w->type[MATRIX_D] != MATRIX_S32) ISAFN(lane_fused_split)(w->type[MATRIX_A], a, elements, &factor);
+    if (w->negated) negate(elements, &factor);
     for (u32 n = 0; n < w->n; n += BLOCK)
         if (!make_columns(p, a, &factor, n, w->n - n < BLOCK ? w->n - n : BLOCK, adds)) return;
     if (!p->x->sanitize) return;
@@ -239,13 +283,25 @@ static void make_product(struct product *p, bool adds) {
 
 void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
     const struct warpgroup_desc *w = &x->worker->launch->module->warpgroups[o->target];
-    struct product p = {.x = x, .o = o, .w = w, .bits = decode_matrix_types[w->type[MATRIX_A]].bits};
+    struct product p = {
+        .x = x, .o = o, .w = w, .bits = decode_matrix_types[w->type[MATRIX_A]].bits, .present = warpgroup_present(w)};
     if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) || (!w->in_registers && !same_for_all(&p, MATRIX_A)))
         return;
     taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
     bool adds = w->scale == REF_NONE ? !w->fresh : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
-    core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * w->k / 32);
+    core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * p.present / 32);
+    if (x->sanitize) race_warpgroup_product(x, o, w);
     make_product(&p, adds);
+}
+
+void ISAFN(op_wgmmafence)(struct exec *x, const struct op *o, u32 mask) {
+    (void)o, (void)mask;
+    if (x->sanitize) race_warpgroup_fence(x);
+}
+
+void ISAFN(op_wgmmanote)(struct exec *x, const struct op *o, u32 mask) {
+    (void)mask;
+    if (x->sanitize) race_warpgroup_note(x, o);
 }
 
 void ISAFN(op_wgmmagroup)(struct exec *x, const struct op *o, u32 mask) {

@@ -23,8 +23,11 @@ static const char *broken_rule(const struct tensor_map *m, uint32_t bytes, uint8
     return NULL;
 }
 
+static const char mark[] = "WBTENSOR";
+
+void memory_map_mark(struct tensor_map *m) { memcpy(&m->mark, mark, sizeof m->mark); }
+
 const char *memory_map_read(const unsigned char bytes[TENSOR_MAP_BYTES], struct tensor_map *out) {
-    static const char mark[] = "WBTENSOR";
     memcpy(out, bytes, sizeof *out);
     if (memcmp(&out->mark, mark, sizeof out->mark)) return "cuTensorMapEncodeTiled did not make it";
     bool known = out->type < TENSOR_TYPES;

@@ -39,6 +39,7 @@ struct memory_tile {
 };
 
 /* NULL, or what is wrong with these bytes as a map. */
+void memory_map_mark(struct tensor_map *m); /* it is one */
 const char *memory_map_read(const unsigned char bytes[TENSOR_MAP_BYTES], struct tensor_map *out);
 /* Of a map that was read so; `at`: as many coordinates as its rank. False: no address of 64 bits reaches what it describes. */
 bool memory_tile_open(struct memory_tile *t, const struct tensor_map *m, const int32_t *at);

@@ -3,7 +3,9 @@
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/product.h"
 #include "grader/sim/race/partial.h"
+#include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
+#include "grader/sim/race/warpgroup.h"
 
 #include <string.h>
 
@@ -39,12 +41,14 @@ static void stamp_reads(struct block *b) {
 
 void race_next_interval(struct block *b, const struct launch *l) {
     if (!l->sanitize) return;
+    race_proxy_order(b);
     forget_reads(b);
     if (++b->interval == RACE_INTERVALS) forget_stamps(b, l), race_order_forget(b);
     come_together(b);
 }
 
 void race_advance(struct block *b, const struct launch *l) {
+    race_proxy_order(b);
     stamp_reads(b);
     if (++b->interval == RACE_INTERVALS) {
         forget_stamps(b, l);
@@ -66,16 +70,19 @@ static void begin_anew(struct block *b, const struct launch *l) {
 static void next_warp_interval(struct block *b, struct warp *w, u32 lanes, bool fence, const struct launch *l) {
     if (l->strict && !fence) return;
     bool part = w->live & ~lanes;
+    race_proxy_order(b);
     if (part) stamp_reads(b);
     if (!(++w->interval % RACE_WARP_INTERVALS)) begin_anew(b, l);
     if (part) race_lanes_met(b, w, lanes);
     else w->whole = w->interval;
 }
 
-static void start_block(struct block *b) {
+static void start_block(struct block *b, const struct launch *l) {
     b->fenced = b->seen = 0;
     race_async_start(b);
     race_product_start(b);
+    race_proxy_start(b, l);
+    race_warpgroup_start(b, l);
     race_order_forget(b);
 }
 
@@ -83,6 +90,8 @@ static void end_block(struct block *b) {
     forget_reads(b);
     race_async_free(b);
     race_product_free(b);
+    race_proxy_free(b);
+    race_warpgroup_free(b);
     race_order_free(b);
 }
 
@@ -93,4 +102,5 @@ const struct race_hooks race_hooks = {.block_interval = race_next_interval,
                                       .early = race_async_early,
                                       .block_start = start_block,
                                       .next_tick = race_next_tick,
+                                      .block_done = race_warpgroup_whole,
                                       .block_end = end_block};

@@ -13,6 +13,7 @@
  * order. */
 #include "grader/sim/race/lanes_race.h"
 #include "grader/sim/race/partial.h"
+#include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/place.h"
 
@@ -347,6 +348,10 @@ static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, 
     race_remember(x, o, stat, true, t->base + (u64)(s64)low, t->base + (u64)(s64)high + t->span, t->mask, t->access);
     if (x->block->far_write)
         ACTIVE(t->mask) race_cluster(x, x->block, o, l, t->base + (u64)(s64)t->rel[l], t->span, t->access);
+    if (x->block->proxy && (t->access == RACE_WRITE || t->access == RACE_UPDATE || exchange)) {
+        bool async = x->mems[o->aux].bulk || (x->mems[o->aux].async && !x->worker->launch->strict);
+        ACTIVE(t->mask) race_proxy_write(x, o, l, t->base + (u64)(s64)t->rel[l], t->span, async);
+    }
     need_stamps(x);
     if (exchange) u.access = RACE_UPDATE;
     u32 row[32];

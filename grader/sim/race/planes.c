@@ -3,6 +3,7 @@
  * Planes are mapped once for each worker and kept. Nearly all that well-made kernels touch are whole rows of a warp's
  * width, so that a row has one note for all of its granules, until an access differs among them: then it is opened, and
  * each granule has its own. A row that the launch has not touched says so by its epoch, and need not be cleared. */
+#include "grader/sim/race/maps.h"
 #include "grader/sim/race/race.h"
 
 #include <stdlib.h>
@@ -121,6 +122,7 @@ static void close_plane(struct race_plane *p, u32 shift) {
 }
 
 void race_close(struct launch *l) {
+    for (u32 i = 0; i < l->nworkers; i++) race_maps_free(&l->workers[i]);
     for (u32 i = 0; l->races_global && i < l->nworkers; i++)
         if (l->workers[i].plane) close_plane(l->workers[i].plane, l->global_shift);
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include "grader/sim/core/core.h"
 
-enum { RACE_PRODUCT_CHUNKS = (16 + 256) * 2 }; /* of 16 bytes: what a warp reads at most */
+enum { RACE_PRODUCT_CHUNKS = 16 * 2 + 256 * 4 }; /* of 16 bytes: what a warp reads at most */
 
 /* What one instruction of a warp reads, by offset in shared memory / 16; zeroed to begin with. */
 struct race_product {

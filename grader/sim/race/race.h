@@ -10,7 +10,10 @@
  *   partial.c       what orders some of a block's threads
  *   planes.c        the notes' planes
  *   race.c          races between blocks at the end of a launch; the texts
- *   streams.c       races between commands of several streams */
+ *   streams.c       races between commands of several streams
+ *   proxy.c         shared memory that threads write and products or bulk copies read: fence.proxy.async
+ *   warpgroup.c     what a warpgroup owes its products: four warps, wgmma.fence
+ *   maps.c          tensor maps that kernels change */
 #pragma once
 #include "grader/sim/core/core.h"
 

@@ -130,13 +130,15 @@ static void make_product(const struct regions *r, struct step *s, const struct m
     s->latency = s->work < WHOLE_PRODUCT ? 17 : 24;
 }
 
-/* wgmma: of all types 32 bytes of k. An SM's four tensor cores take half a cycle a column, and no less than 13 (measured on an H100: N of 8 to
- * 256, a from registers); where a lies in shared memory no less than its bytes do at 128 a cycle, 16 cycles and a quarter of one a
- * column. Nothing waits for the result but wgmma.wait_group: docs/time-model.md. */
+/* wgmma: of all types 32 bytes of k of a. An SM's four tensor cores take half a cycle a column, and no less than 13, sparse ones 16 (measured
+ * on an H100: N of 8 to 256, a from registers); where a lies in shared memory no less than the bytes of both matrices do at 128 a cycle, 16
+ * cycles and a quarter of one a column, half of one of sparse ones, of which b has 64 bytes. Nothing waits for the result but wgmma.wait_group: docs/time-model.md. */
 static void make_warpgroup_product(struct regions *r, struct step *s, const struct warpgroup_desc *w) {
-    double cycles = w->n / 2.0, least = w->in_registers ? 13 : 16 + w->n / 4.0;
+    double cycles = w->n / 2.0, bytes = w->n / (w->sparse ? 2.0 : 4.0);
+    double least = !w->in_registers ? 16 + bytes : w->sparse ? 16 : 13;
     if (cycles < least) cycles = least;
     for (u32 i = 0; i < 4 && w->in_registers; i++) reads(r, s, w->a[i]);
+    if (w->sparse) reads(r, s, w->metadata);
     s->unit = UNIT_TENSOR, s->product = true, s->count = 1, s->latency = 0;
     s->work = (u16)(cycles * WHOLE_PRODUCT / device_product_cycles(r->device) + 0.5);
 }

@@ -22,8 +22,8 @@ template <class F> __device__ void run(const uint4 *image, const uint32_t *regis
     asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
     uint64_t at = (uint32_t)__cvta_generic_to_shared(shared) >> 4;
-    uint32_t a[4], v[128];
-    for (int i = 0; i < 4; i++) a[i] = registers[i * 128 + threadIdx.x];
+    uint32_t a[5], v[128]; // of sparse forms, a[4] says where in k the elements of a lie
+    for (int i = 0; i < 5; i++) a[i] = registers[i * 128 + threadIdx.x];
     for (int i = 0; i < count; i++) v[i] = d[i * 128 + threadIdx.x];
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     product(v, a, p.a + at, p.b + at, p.adds);
@@ -71,6 +71,30 @@ KERNEL(form_27, 4, "%4, %5, p", "%6, 0; wgmma.mma_async.sync.aligned.m64n8k32.s3
 KERNEL(form_28, 4, "%4, %5, p", "%6, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.satfinite", SHARED)
 KERNEL(form_29, 32, "%32, %33, p", "%34, 0; wgmma.mma_async.sync.aligned.m64n64k256.s32.b1.b1.and.popc", SHARED)
 KERNEL(form_30, 4, "{%4, %5, %6, %7}, %8, p", "%9, 0; wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc", REGISTERS)
+// The same with half of a's elements left out.
+#define SPARSE() "r"(a[4]), "l"(da)
+#define SPARSE_REGISTERS() "r"(a[4]), REGISTERS()
+KERNEL(form_31, 32, "%33, %34, %32, 0, p, 1, 1, 0, 0", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE)
+KERNEL(form_32, 32, "%33, %34, %32, 1, p, 1, 1, 0, 0", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE)
+KERNEL(form_33, 32, "%33, %34, %32, 0, p, 1, 1, 0, 1", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE)
+KERNEL(form_34, 32, "%33, %34, %32, 1, p, 1, 1, 1, 0", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE)
+KERNEL(form_35, 32, "%33, %34, %32, 0, p, 1, 1, 1, 1", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE)
+KERNEL(form_36, 32, "{%33, %34, %35, %36}, %37, %32, 1, p, 1, 1, 0", "%38, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE_REGISTERS)
+KERNEL(form_37, 32, "{%33, %34, %35, %36}, %37, %32, 0, p, 1, 1, 1", "%38, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.f16.f16", SPARSE_REGISTERS)
+KERNEL(form_38, 4, "%5, %6, %4, 0, p, -1, 1, 0, 0", "%7, 0; wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16", SPARSE)
+KERNEL(form_39, 128, "%129, %130, %128, 0, p, 1, 1, 0, 0", "%131, 0; wgmma.mma_async.sp.sync.aligned.m64n256k32.f32.f16.f16", SPARSE)
+KERNEL(form_40, 16, "%17, %18, %16, 0, p, 1, 1, 0, 0", "%19, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f16.f16.f16", SPARSE)
+KERNEL(form_41, 32, "%33, %34, %32, 1, p, 1, 1, 0, 0", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k32.f32.bf16.bf16", SPARSE)
+KERNEL(form_42, 32, "%33, %34, %32, 0, p, 1, 1", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k16.f32.tf32.tf32", SPARSE)
+KERNEL(form_43, 32, "%33, %34, %32, 1, p, 1, 1", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k16.f32.tf32.tf32", SPARSE)
+KERNEL(form_44, 32, "{%33, %34, %35, %36}, %37, %32, 1, p, 1, 1", "%38, 0; wgmma.mma_async.sp.sync.aligned.m64n64k16.f32.tf32.tf32", SPARSE_REGISTERS)
+KERNEL(form_45, 32, "%33, %34, %32, 0, p, 1, 1", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k64.f32.e4m3.e4m3", SPARSE)
+KERNEL(form_46, 32, "{%33, %34, %35, %36}, %37, %32, 0, p, 1, 1", "%38, 0; wgmma.mma_async.sp.sync.aligned.m64n64k64.f32.e5m2.e4m3", SPARSE_REGISTERS)
+KERNEL(form_47, 16, "%17, %18, %16, 0, p, 1, 1", "%19, 0; wgmma.mma_async.sp.sync.aligned.m64n64k64.f16.e4m3.e5m2", SPARSE)
+KERNEL(form_48, 32, "%33, %34, %32, 0, p", "%35, 0; wgmma.mma_async.sp.sync.aligned.m64n64k64.s32.s8.s8", SPARSE)
+KERNEL(form_49, 32, "{%33, %34, %35, %36}, %37, %32, 0, p", "%38, 0; wgmma.mma_async.sp.sync.aligned.m64n64k64.s32.u8.s8", SPARSE_REGISTERS)
+KERNEL(form_50, 4, "%5, %6, %4, 0, p", "%7, 0; wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.u8", SPARSE)
+KERNEL(form_51, 4, "%5, %6, %4, 0, p", "%7, 0; wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8.satfinite", SPARSE)
 
 struct form {
     void (*kernel)(const uint4 *, const uint32_t *, uint32_t *, places);
@@ -111,8 +135,29 @@ static const form FORMS[] = {
     {form_28, "m64n8k32.s32.s8.s8.satfinite", 4, S8, S8, S8, true, false, false},
     {form_29, "m64n64k256.s32.b1.b1.and.popc", 32, S8, B1, B1, true, false, false},
     {form_30, "m64n8k256.s32.b1.b1.and.popc, a in registers", 4, S8, B1, B1, true, false, false},
+    {form_31, "m64n64k32.f32.f16.f16.sp, selector 0", 32, F32, F16, F16, false, false, false},
+    {form_32, "m64n64k32.f32.f16.f16.sp, selector 1", 32, F32, F16, F16, false, false, false},
+    {form_33, "m64n64k32.f32.f16.f16.sp, selector 0", 32, F32, F16, F16, false, false, true},
+    {form_34, "m64n64k32.f32.f16.f16.sp, selector 1", 32, F32, F16, F16, false, true, false},
+    {form_35, "m64n64k32.f32.f16.f16.sp, selector 0", 32, F32, F16, F16, false, true, true},
+    {form_36, "m64n64k32.f32.f16.f16.sp, selector 1, a in registers", 32, F32, F16, F16, false, false, false},
+    {form_37, "m64n64k32.f32.f16.f16.sp, selector 0, a in registers", 32, F32, F16, F16, false, false, true},
+    {form_38, "m64n8k32.f32.f16.f16.sp, selector 0", 4, F32, F16, F16, false, false, false},
+    {form_39, "m64n256k32.f32.f16.f16.sp, selector 0", 128, F32, F16, F16, false, false, false},
+    {form_40, "m64n64k32.f16.f16.f16.sp, selector 0", 16, F16, F16, F16, false, false, false},
+    {form_41, "m64n64k32.f32.bf16.bf16.sp, selector 1", 32, F32, BF16, BF16, false, false, false},
+    {form_42, "m64n64k16.f32.tf32.tf32.sp, selector 0", 32, F32, TF32, TF32, false, false, false},
+    {form_43, "m64n64k16.f32.tf32.tf32.sp, selector 1", 32, F32, TF32, TF32, false, false, false},
+    {form_44, "m64n64k16.f32.tf32.tf32.sp, selector 1, a in registers", 32, F32, TF32, TF32, false, false, false},
+    {form_45, "m64n64k64.f32.e4m3.e4m3.sp, selector 0", 32, F32, E4M3, E4M3, false, false, false},
+    {form_46, "m64n64k64.f32.e5m2.e4m3.sp, selector 0, a in registers", 32, F32, E5M2, E4M3, false, false, false},
+    {form_47, "m64n64k64.f16.e4m3.e5m2.sp, selector 0", 16, F16, E4M3, E5M2, false, false, false},
+    {form_48, "m64n64k64.s32.s8.s8.sp, selector 0", 32, S8, S8, S8, true, false, false},
+    {form_49, "m64n64k64.s32.u8.s8.sp, selector 0, a in registers", 32, S8, U8, S8, true, false, false},
+    {form_50, "m64n8k64.s32.s8.u8.sp, selector 0", 4, S8, S8, U8, true, false, false},
+    {form_51, "m64n8k64.s32.s8.s8.satfinite.sp, selector 0", 4, S8, S8, S8, true, false, false},
 };
-enum { COUNT = sizeof FORMS / sizeof *FORMS };
+enum { COUNT = sizeof FORMS / sizeof *FORMS, DENSE = 31 };
 
 // ---- cases ----
 
@@ -140,17 +185,17 @@ static test swizzled(uint32_t swizzle) {
 }
 // No swizzle: strides that nothing else has tell which is which.
 static void plain_layouts() {
-    for (int i = 0; i < COUNT; i++) add(i, PLAIN);
+    for (int i = 0; i < DENSE; i++) add(i, PLAIN);
     test odd = PLAIN;
     odd.a = {16, 1040, 2128}, odd.b = {48, 1168, 2320};
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < DENSE; i++)
         if (i != 8 && i != 9) add(i, odd);
     add(8, odd), add(9, odd);
 }
 static void swizzled_layouts(uint32_t swizzle) {
     uint32_t row = 256 >> swizzle;
     const test c = swizzled(swizzle);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < DENSE; i++) {
         test t = c;
         if (FORMS[i].a_across) t.a.lead = row * 16;
         if (FORMS[i].b_across) t.b.lead = row * 16;
@@ -198,6 +243,41 @@ static void sums() {
         }
 }
 
+// b has twice the bytes in k: with a swizzle within 32 bytes, more than that.
+static void sparse() {
+    test odd = PLAIN;
+    odd.a = {16, 1040, 2128}, odd.b = {48, 1168, 4640};
+    for (int i = DENSE; i < COUNT; i++) {
+        add(i, PLAIN);
+        if (FORMS[i].count < 128) add(i, odd); // the block has no room for more columns
+        for (uint32_t swizzle = 1; swizzle <= 3; swizzle++) {
+            uint32_t row = 256 >> swizzle;
+            test t = swizzled(swizzle);
+            if (FORMS[i].a_across) t.a.lead = row * 16;
+            if (FORMS[i].b_across) t.b.lead = row * 16;
+            add(i, t);
+            t.adds = false, t.a.lead += 5 * 1024, t.a.stride += 1024, t.b.lead += 3 * 1024, t.b.stride += 1024;
+            add(i, t);
+            t.a.at += 128, t.a.base = 1, t.b.at += 1024 + 32;
+            add(i, t);
+        }
+    }
+    for (int form = DENSE; form < COUNT; form++)
+        for (int mode = 1; mode < (FORMS[form].integers ? 4 : (int)MODES); mode++) {
+            test t = PLAIN;
+            t.mode = mode, t.adds = mode != 2;
+            add(form, t);
+        }
+}
+
+// Of four elements the places of two, lower first; of two of 32 bits the place of one, as two halves of it.
+static uint32_t places_of(int type, random_words &r) {
+    static const uint32_t PAIRS[] = {4, 8, 12, 9, 13, 14}, ONES[] = {4, 14};
+    uint32_t v = 0;
+    for (int at = 0; at < 32; at += 4) v |= (type == TF32 ? ONES[r.next() % 2] : PAIRS[r.next() % 6]) << at;
+    return v;
+}
+
 static void inputs(int i, std::vector<uint32_t> &image, std::vector<uint32_t> &a, std::vector<uint32_t> &d) {
     const test &t = tests[i];
     const form &f = FORMS[t.form];
@@ -207,6 +287,7 @@ static void inputs(int i, std::vector<uint32_t> &image, std::vector<uint32_t> &a
     if (!f.integers) fill(f.d, t.mode, r, d.data(), d.size());
     else
         for (auto &v : d) v = t.mode == 3 ? 0x7ffffff0 - r.next() % 4000 : r.next() % 2000 - 1000;
+    for (int lane = 0; lane < 128; lane++) a.push_back(places_of(f.a, r));
 }
 static uint64_t descriptor(const matrix &m, uint32_t from) {
     return (uint64_t)((m.stride >> 4) | m.base << 17 | m.swizzle << 30) << 32 | (uint64_t)(m.lead >> 4) << 16 | (from + m.at) >> 4;
@@ -239,6 +320,7 @@ int main() {
     for (uint32_t swizzle = 1; swizzle <= 3; swizzle++) swizzled_layouts(swizzle);
     mixed_layouts();
     sums();
+    sparse();
     for (int i = 0; i < (int)tests.size(); i++) run_test(i);
     return 0;
 }

@@ -17,6 +17,7 @@ __global__ void __cluster_dims__(2) start(int *out) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(b) : "memory");
         asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared::cta.b64 s, [%0], 256; }" ::"r"(b) : "memory");
     }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // copies see what was stored
     c.sync();
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(offset_of(box)), "r"(other));
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(its) : "r"(b), "r"(other));

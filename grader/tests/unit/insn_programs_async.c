@@ -25,6 +25,12 @@ static u64 tile(unsigned t, unsigned w) {
     return rows[t % 8] + (w ? t % 8 : 0);
 }
 
+/* Words 4 to 11 of words 0 to 5. */
+static u64 small_tile(unsigned t, unsigned w) {
+    (void)w;
+    return t % 8 < 2 ? 4 + t % 8 : 0;
+}
+
 /* All of row i of a is i / 8, all of column n of b is n; k is 32, and d begins as 5. Words: rows 16 warp + lane / 4 and eight more, columns
  * 2 (lane mod 4) and one more. */
 static u64 product(unsigned t, unsigned w) {
@@ -85,7 +91,7 @@ const struct insn_program async_programs[] = {
      "128;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%q1], 128, [%q8];\nwait: "
      "bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [%q8], 0;\n@!%p2 bra spin;\n"
      "mov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\nld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], "
-     "%q6;\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%q5], %r2;\nbar.warp.sync -1;\n@%p1 "
+     "%q6;\nadd.u32 %r2, %r2, 1;\nst.shared.u32 [%q5], %r2;\nfence.proxy.async;\nbar.warp.sync -1;\n@%p1 "
      "cp.async.bulk.global.shared::cta.bulk_group [%q1+256], [s], 128;\n"
      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\ncp.async.mbarrier.arrive.shared.b64 "
      "[%q8];\nbar.warp.sync -1;\nld.global.u32 %r3, [%q3+256];\ncvt.u64.u32 %q6, %r3;\nst.global.u64 [%q0+8], %q6;",
@@ -130,6 +136,41 @@ const struct insn_program async_programs[] = {
      "cvt.u64.u32 %q6, %r4;\nst.global.u64 [%q0], %q6;\ncvt.u64.u32 %q6, %r5;\nst.global.u64 [%q0+8], %q6;\n"
      "cvt.u64.u32 %q6, %r6;\nst.global.u64 [%q0+16], %q6;\ncvt.u64.u32 %q6, %r7;\nst.global.u64 [%q0+24], %q6;",
      128, 4, product, SIM_FAULT_NONE},
+    {"a product behind a fence that a branch could go round",
+     "shr.u32 %r1, %r0, 4;\nmul.lo.u32 %r1, %r1, 0x01010101;\nmov.u64 %q3, s;\nmul.wide.u32 %q2, %r0, 16;\n"
+     "add.u64 %q2, %q2, %q3;\nst.shared.v4.b32 [%q2], {%r1, %r1, %r1, %r1};\nand.b32 %r2, %r0, 7;\n"
+     "mul.lo.u32 %r2, %r2, 0x01010101;\nsetp.lt.u32 %p1, %r0, 16;\n@%p1 st.shared.v4.b32 [%q2+2048], {%r2, %r2, %r2, "
+     "%r2};\n"
+     "fence.proxy.async;\nbar.sync 0;\nshr.u64 %q4, %q3, 4;\nor.b64 %q4, %q4, 0x1000080000;\nadd.u64 %q5, %q4, 128;\n"
+     "mov.b32 %r4, 5;\nmov.b32 %r5, 5;\nmov.b32 %r6, 5;\nmov.b32 %r7, 5;\nsetp.eq.u32 %p2, %r4, 5;\n"
+     "setp.gt.u32 %p3, %r0, 127;\nadd.s32 %r4, %r4, 0;\nmov.b32 %r8, %r5;\nmov.b32 %r5, %r8;\n@%p3 bra round;\n"
+     "wgmma.fence.sync.aligned;\nround: "
+     "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r4, %r5, %r6, %r7}, %q4, %q5, %p2;\n"
+     "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+     "cvt.u64.u32 %q6, %r4;\nst.global.u64 [%q0], %q6;\ncvt.u64.u32 %q6, %r5;\nst.global.u64 [%q0+8], %q6;\n"
+     "cvt.u64.u32 %q6, %r6;\nst.global.u64 [%q0+16], %q6;\ncvt.u64.u32 %q6, %r7;\nst.global.u64 [%q0+24], %q6;",
+     128, 4, product, SIM_FAULT_NONE},
+    {"a tensor map made of zeroes",
+     "mul.wide.u32 %q2, %r0, 4;\nadd.u64 %q3, %q1, %q2;\nst.global.u32 [%q3], %r0;\nadd.u64 %q9, %q1, 1024;\n"
+     "mov.u64 %q4, s;\nadd.u64 %q4, %q4, 2048;\nadd.u64 %q5, %q4, %q2;\nmov.b32 %r2, 0;\nst.shared.b32 [%q5], %r2;\n"
+     "setp.ne.u32 %p1, %r0, 0;\nbar.warp.sync -1;\n@%p1 bra made;\nmov.b32 %r2, 8;\nmov.b32 %r3, 6;\n"
+     "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%q4], %q1;\n"
+     "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%q4], 0;\n"
+     "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%q4], 0, %r2;\n"
+     "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%q4], 0, %r3;\n"
+     "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%q4], 0, 1;\n"
+     "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%q4], 2;\n"
+     "tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%q4], 0;\n"
+     "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%q4], 0;\n"
+     "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%q4], 0;\nmade: bar.warp.sync -1;\n"
+     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%q9], [%q4], 128;\n"
+     "@%p1 bra wait;\nfence.proxy.tensormap::generic.acquire.gpu [%q9], 128;\nmbarrier.init.shared.b64 [s+1024], 1;\n"
+     "mbarrier.arrive.expect_tx.shared.b64 _, [s+1024], 32;\n"
+     "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q9, {4}], [s+1024];\n"
+     "wait: bar.warp.sync -1;\nspin: mbarrier.try_wait.parity.shared.b64 %p2, [s+1024], 0;\n@!%p2 bra spin;\n"
+     "and.b32 %r1, %r0, 7;\nmul.wide.u32 %q2, %r1, 4;\nmov.u64 %q5, s;\nadd.u64 %q5, %q5, %q2;\n"
+     "ld.shared.u32 %r2, [%q5];\ncvt.u64.u32 %q6, %r2;\nst.global.u64 [%q0], %q6;",
+     32, 1, small_tile, SIM_FAULT_NONE},
     {"a copy from beyond a buffer", "mov.u64 %q4, s;\ncp.async.ca.shared.global [%q4], [%q1+4096], 4;", 32, 0, NULL,
      SIM_FAULT_OUT_OF_BOUNDS},
     {"an mbarrier that nobody initialised",

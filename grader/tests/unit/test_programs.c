@@ -74,7 +74,7 @@ static void build(const char *name, const struct wanted *w, const char *program)
 
 static const char *contents(const char *path, struct buf *b) {
     struct err e = {0};
-    ck_assert_msg(file_read(path, 1 << 23, b, &e), "%s", e.text);
+    ck_assert_msg(file_read(path, 1 << 25, b, &e), "%s", e.text);
     return buf_str(b);
 }
 

@@ -1,0 +1,61 @@
+/* maps.c — see maps.h. Kept are the maps in global memory that the worker's blocks changed in this launch. That any thread has acquired one
+ * since counts for all: who has to is a question of barriers, which races tell. */
+#include "grader/sim/race/maps.h"
+#include "common/grow.h"
+#include "grader/sim/core/place.h"
+
+#include <stdlib.h>
+
+struct change {
+    u64 address;
+    u32 op;
+    bool acquired;
+};
+struct race_maps {
+    struct change *change;
+    u32 n, capacity;
+};
+
+static struct change *find(const struct exec *x, u64 address) {
+    struct race_maps *m = x->worker->maps;
+    for (u32 i = 0; m && i < m->n; i++)
+        if (m->change[i].address == address) return &m->change[i];
+    return NULL;
+}
+
+void race_map_change(struct exec *x, const struct op *o, u64 address) {
+    struct change *c = find(x, address), new = {address, (u32)(o - x->worker->launch->ops), false};
+    if (!x->worker->maps) x->worker->maps = xcalloc(1, sizeof *x->worker->maps);
+    struct race_maps *m = x->worker->maps;
+    if (c) {
+        *c = new;
+        return;
+    }
+    GROW(m->change, m->n + 1, m->capacity, 16);
+    m->change[m->n++] = new;
+}
+
+void race_map_acquire(struct exec *x, u64 address) {
+    struct change *c = find(x, address);
+    if (c) c->acquired = true;
+}
+
+void race_map_use(struct exec *x, const struct op *o, u32 lane, u64 address) {
+    const struct change *c = find(x, address);
+    char line[128], where[256];
+    if (!c || c->acquired) return;
+    place_op_line(x->worker->launch, c->op, o, line, sizeof line);
+    memory_describe(x->memory, address, 128, where, sizeof where);
+    core_fault(
+        x, SIM_FAULT_FENCE, o, lane, address,
+        "copies by the tensor map %s, which was changed%s: no fence.proxy.tensormap::generic.acquire of it stands "
+        "between",
+        where, line);
+}
+
+void race_maps_free(struct worker *k) {
+    if (!k->maps) return;
+    free(k->maps->change);
+    free(k->maps);
+    k->maps = NULL;
+}
