@@ -35,5 +35,9 @@ void *xmalloc(unsigned long bytes) { return checked(malloc(bytes ? bytes : 1)); 
 void *xcalloc(unsigned long count, unsigned long bytes) {
     return checked(calloc(count ? count : 1, bytes ? bytes : 1));
 }
+void *xcalloc_lines(unsigned long count, unsigned long bytes) {
+    unsigned long line = 64, all = (count ? count : 1) * bytes;
+    return memset(checked(aligned_alloc(line, all)), 0, all);
+}
 void *xrealloc(void *p, unsigned long bytes) { return checked(realloc(p, bytes ? bytes : 1)); }
 char *xstrdup(const char *s) { return checked(strdup(s)); }

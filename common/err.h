@@ -29,5 +29,6 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Allocation that cannot fail from the caller's view: out of memory ends the program through die(). */
 void *xmalloc(unsigned long bytes);
 void *xcalloc(unsigned long count, unsigned long bytes);
+void *xcalloc_lines(unsigned long count, unsigned long bytes); /* at a line of the cache; `bytes`: a multiple of one */
 void *xrealloc(void *p, unsigned long bytes);
 char *xstrdup(const char *s);

@@ -237,6 +237,7 @@ static int connect_locked(void) {
     session.base = p.base;
     session.span = p.span;
     session.grading = p.grading;
+    session.sanitize = p.sanitize;
     return map_window(p.window_bytes, p.shared_bytes);
 }
 
@@ -255,7 +256,12 @@ static int usable(void) {
     return getpid() == session_pid ? 0 : WB_cudaErrorInitializationError;
 }
 
+static atomic_bool used;
+bool wb_used(void) { return atomic_load_explicit(&used, memory_order_relaxed); }
+void wb_use(void) { atomic_store_explicit(&used, true, memory_order_relaxed); }
+
 int wb_send(const struct wb_call *c) {
+    wb_use();
     int error = usable();
     if (!error) error = wb_known_error(); /* as the answer would be */
     if (error) return error;
@@ -266,6 +272,7 @@ int wb_send(const struct wb_call *c) {
 }
 
 int wb_exchange(struct wb_call *c) {
+    if (c->op != WB_OP_device_info && c->op != WB_OP_memory_info) wb_use();
     int error = usable();
     if (error) return error;
     wb_lock();

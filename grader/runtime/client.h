@@ -20,6 +20,7 @@ struct wb_session {
     int shared_fd;          /* the file that has them, from here on: */
     uint64_t shared_offset; /* of the first */
     bool grading;
+    bool sanitize; /* what the host does too early is to be told */
 };
 
 /* Connects at the first call. NULL with `*error` a cudaError_t where there is no device. */
@@ -54,6 +55,9 @@ void wb_lend_host(uint64_t start, uint64_t bytes);
 /* The range that holds the address; false: it is in none. Without a lock, for signal handlers. */
 bool wb_lent(uint64_t address, uint64_t *start, uint64_t *bytes);
 bool wb_lends(void);
+/* Whether the program has done anything with the device but ask about it. */
+bool wb_used(void);
+void wb_use(void);
 uint64_t wb_time_ns(void);  /* device time, as of the last reply */
 bool wb_output_waits(void); /* device printf has written something */
 void wb_lock(void);

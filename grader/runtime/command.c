@@ -50,6 +50,7 @@ static int run_launch(const struct wb_command *c) {
 
 static int run_host(const struct wb_command *c) {
     int error = wb_sync(); /* not called when the context is broken */
+    wb_flights_forget();   /* what it is called behind may be any of them */
     if (!error) c->host.function(c->host.data);
     return error;
 }
@@ -106,9 +107,12 @@ int wb_issue(cudaStream_t s, const struct wb_command *c) {
     if (into && into->graph) return capture(into, c);
     error = wb_implicit(s);
     if (error) return error;
+    bool flies = wb_flies(c);
+    if (flies) wb_order_count();
     wb_order_command(s);
     error = wb_run(c);
     wb_stream_used(s);
+    if (!error && flies) wb_flight_begin(c);
     if (!error && waits_for(c)) wb_order_host_stream(s);
     return error;
 }

@@ -133,7 +133,9 @@ cudaError_t cudaGetDevice(int *device) {
 
 cudaError_t cudaSetDevice(int device) {
     int error;
-    return wb_return(wb_device(&error) ? check_device(device) : error);
+    if (wb_device(&error)) error = check_device(device);
+    if (!error) wb_use();
+    return wb_return(error);
 }
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
@@ -207,6 +209,7 @@ static int reset(void) {
     if (error || s->grading) return error;
     wb_unregister_all();
     error = wb_ask(reset, NULL, NULL);
+    wb_flights_forget();
     if (!error) wb_range_clear();
     return error;
 }

@@ -1,14 +1,12 @@
 /* driver.c — the driver API (cu*), as far as programs of one device use it: devices and one context, modules, memory, launches,
  * streams and events. It is another way to the same runtime, with the same handles. Not for what the grader runs. */
-#include "grader/runtime/runtime.h"
-
-#include <cuda.h>
+#include "grader/runtime/driver.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Numbers are the same, but for those that one of the two lacks. */
-static CUresult result(int error) {
+CUresult wb_driver_result(int error) {
     switch (error) {
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
@@ -24,23 +22,29 @@ static bool started;
 static struct CUctx_st { unsigned flags; } the_context;
 static _Thread_local CUcontext current;
 static _Thread_local unsigned depth; /* of the stack of contexts, which are all the same */
+static _Thread_local bool chosen;    /* the program has said which is current */
 
 CUresult cuInit(unsigned flags) {
     int error;
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     started = wb_device(&error);
-    return result(error);
+    return wb_driver_result(error);
 }
 
-static CUresult ready(void) {
+/* What the runtime API did has initialised the driver, and made the device's primary context current. */
+static void adopt(void) {
+    if (!wb_used()) return;
+    started = true;
+    if (!chosen) current = &the_context, depth = 1;
+}
+
+CUresult wb_driver_ready(void) {
+    if (!current) adopt();
     if (!started) return CUDA_ERROR_NOT_INITIALIZED;
     return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* Of a call that needs a context: `call` is evaluated only then. */
-#define WITH_CONTEXT(call) (ready() ? ready() : result(call))
-
-CUresult cuDriverGetVersion(int *version) { return result(cudaDriverGetVersion(version)); }
+CUresult cuDriverGetVersion(int *version) { return wb_driver_result(cudaDriverGetVersion(version)); }
 CUresult cuGetErrorName(CUresult error, const char **text) {
     *text = cudaGetErrorName((cudaError_t)error);
     if (!strncmp(*text, "cuda", 4)) *text = error ? *text : "CUDA_SUCCESS";
@@ -53,7 +57,8 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
 
 /* ---- the device and its context ---- */
 
-static CUresult check_device(CUdevice d) {
+CUresult wb_driver_check_device(CUdevice d) {
+    if (!started) adopt();
     return !started ? CUDA_ERROR_NOT_INITIALIZED : d ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
@@ -63,21 +68,31 @@ CUresult cuDeviceGetCount(int *n) {
 }
 CUresult cuDeviceGet(CUdevice *d, int ordinal) {
     *d = 0;
-    return check_device(ordinal);
+    return wb_driver_check_device(ordinal);
 }
 CUresult cuDeviceGetName(char *name, int size, CUdevice d) {
     struct cudaDeviceProp p;
-    if (check_device(d)) return check_device(d);
+    if (wb_driver_check_device(d)) return wb_driver_check_device(d);
     cudaGetDeviceProperties(&p, 0);
     snprintf(name, (size_t)size, "%s", p.name);
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice d) {
     size_t unused;
-    return check_device(d) ? check_device(d) : result(cudaMemGetInfo(&unused, bytes));
+    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_result(cudaMemGetInfo(&unused, bytes));
 }
+/* What the runtime API has no attribute for: driver_virtual.c. Compression of memory is a hint, which changes nothing. */
+static bool driver_attribute(int *value, CUdevice_attribute a) {
+    bool there = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
+                 a == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED;
+    if (there) *value = 1;
+    return there;
+}
+
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d) {
-    return check_device(d) ? check_device(d) : result(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)a, 0));
+    CUresult error = wb_driver_check_device(d);
+    if (error || driver_attribute(value, a)) return error;
+    return wb_driver_result(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)a, 0));
 }
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
     CUresult error = cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d);
@@ -85,9 +100,10 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
 }
 
 static CUresult push(CUcontext *out, CUdevice d) {
-    CUresult error = check_device(d);
+    CUresult error = wb_driver_check_device(d);
     if (error) return error;
     current = &the_context;
+    chosen = true;
     depth++;
     if (out) *out = current;
     return CUDA_SUCCESS;
@@ -113,29 +129,34 @@ CUresult cuCtxDestroy(CUcontext c) {
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
     *out = &the_context;
-    return check_device(d);
+    return wb_driver_check_device(d);
 }
-CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return check_device(d); }
-CUresult cuDevicePrimaryCtxReset(CUdevice d) { return check_device(d) ? check_device(d) : result(cudaDeviceReset()); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return wb_driver_check_device(d); }
+CUresult cuDevicePrimaryCtxReset(CUdevice d) {
+    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_result(cudaDeviceReset());
+}
 CUresult cuCtxSetCurrent(CUcontext c) {
     if (c && c != &the_context) return CUDA_ERROR_INVALID_CONTEXT;
     current = c;
+    chosen = true;
     depth = c ? (depth ? depth : 1) : 0;
     return CUDA_SUCCESS;
 }
 CUresult cuCtxGetCurrent(CUcontext *out) {
+    wb_driver_ready();
     *out = current;
     return CUDA_SUCCESS;
 }
 CUresult cuCtxPushCurrent(CUcontext c) { return c == &the_context ? push(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT; }
 CUresult cuCtxPopCurrent(CUcontext *out) {
-    if (!current) return CUDA_ERROR_INVALID_CONTEXT;
+    if (wb_driver_ready()) return CUDA_ERROR_INVALID_CONTEXT;
+    chosen = true;
     if (out) *out = current;
     return cuCtxDestroy(current);
 }
 CUresult cuCtxGetDevice(CUdevice *d) {
     *d = 0;
-    return ready();
+    return wb_driver_ready();
 }
 CUresult cuCtxSynchronize(void) { return WITH_CONTEXT(cudaDeviceSynchronize()); }
 

@@ -42,6 +42,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes) {
 cudaError_t cudaFree(void *p) {
     int error = p ? wb_unsafe() : 0;
     if (!error && p) wb_order_host_all();
+    wb_use(); /* also of nothing, as many programs begin */
     return wb_return(error ? error : release(p));
 }
 

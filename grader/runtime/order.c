@@ -15,7 +15,7 @@ static struct {
 
 static struct wb_clock host, current;
 static unsigned current_lane;
-static bool watching, several_threads;
+static bool watching, counting, several_threads; /* counting: clocks are kept, but not told */
 static pthread_t thread;
 
 static void join(struct wb_clock *to, const struct wb_clock *from) {
@@ -24,7 +24,15 @@ static void join(struct wb_clock *to, const struct wb_clock *from) {
 }
 
 static void watch(void) {
-    if (!watching) watching = true, thread = pthread_self();
+    if (!watching && !counting) thread = pthread_self();
+    watching = true;
+}
+
+void wb_order_count(void) {
+    wb_lock();
+    if (!watching && !counting) thread = pthread_self();
+    counting = true;
+    wb_unlock();
 }
 
 unsigned wb_order_open(bool apart) {
@@ -57,12 +65,14 @@ static void tell(void) {
 
 /* Where data come from the host's memory, a single stream is of interest, too: the host may wait for it. */
 void wb_order_command(cudaStream_t s) {
-    if (!watching && !wb_lends()) return;
+    bool told = watching || wb_lends();
+    if (!told && !counting) return;
     wb_lock();
-    watch();
+    if (told) watch();
     unsigned lane = lane_of(s);
     struct wb_clock *own = &lanes[lane].after;
     several_threads |= !pthread_equal(thread, pthread_self());
+    if (several_threads) wb_flights_forget();
     join(own, &host);
     for (unsigned i = FIRST; lane == LEGACY && i < WB_STREAMS; i++)
         if (!lanes[i].apart) join(own, &lanes[i].after);
@@ -71,11 +81,17 @@ void wb_order_command(cudaStream_t s) {
     own->of[lane]++;
     current = *own;
     current_lane = lane;
-    tell();
+    if (told) tell();
     wb_unlock();
 }
 
 void wb_order_current(struct wb_clock *out) { *out = current; }
+
+bool wb_order_last(unsigned *lane, uint32_t *number) {
+    *lane = current_lane;
+    *number = current.of[current_lane];
+    return !several_threads;
+}
 
 void wb_order_wait(cudaStream_t s, const struct wb_clock *c) {
     wb_lock();
@@ -94,6 +110,7 @@ void wb_order_wait_now(const struct wb_clock *c) {
 void wb_order_host(const struct wb_clock *c) {
     wb_lock();
     join(&host, c);
+    wb_flights_known(&host);
     wb_unlock();
 }
 
@@ -104,11 +121,13 @@ void wb_order_host_stream(cudaStream_t s) {
     join(&host, &lanes[lane].after);
     for (unsigned i = PER_THREAD; lane == LEGACY && i < WB_STREAMS; i++)
         if (!lanes[i].apart) join(&host, &lanes[i].after);
+    wb_flights_known(&host);
     wb_unlock();
 }
 
 void wb_order_host_all(void) {
     wb_lock();
-    for (unsigned i = 0; watching && i < WB_STREAMS; i++) join(&host, &lanes[i].after);
+    for (unsigned i = 0; (watching || counting) && i < WB_STREAMS; i++) join(&host, &lanes[i].after);
+    wb_flights_known(&host);
     wb_unlock();
 }

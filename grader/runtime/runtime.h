@@ -242,6 +242,22 @@ void wb_order_wait_now(const struct wb_clock *c);
 void wb_order_host(const struct wb_clock *c);
 void wb_order_host_stream(cudaStream_t s);
 void wb_order_host_all(void);
+/* From the next command on clocks are kept, though no stream was made. */
+void wb_order_count(void);
+/* The command at hand: its stream's lane, and its number there. False where the order is not known, as several threads give commands. */
+bool wb_order_last(unsigned *lane, uint32_t *number);
+
+/* ---- copies from and to pinned memory that the host has not waited for (in_flight.c) ---- */
+
+/* Whether it is such a copy; after it was given. */
+bool wb_flies(const struct wb_command *c);
+void wb_flight_begin(const struct wb_command *c);
+/* What the host now knows to be done; that it may have waited for any. */
+void wb_flights_known(const struct wb_clock *host);
+void wb_flights_forget(void);
+/* In a handler of SIGSEGV: true if the instruction is to be tried again. */
+bool wb_flight_touched(uint64_t address);
+
 /* Prints what device printf has written. */
 void wb_flush_output(void);
 /* A synchronisation point: the sticky error if there is one. */

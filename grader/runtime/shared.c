@@ -48,7 +48,7 @@ static bool try_again(uint64_t address) {
 static void on_fault(int signal_number, siginfo_t *info, void *context) {
     (void)context;
     uint64_t address = (uint64_t)info->si_addr, start, bytes;
-    if (try_again(address)) return;
+    if (try_again(address) || wb_flight_touched(address)) return;
     if (wb_lent(address, &start, &bytes))
         say("host code looks at ", address,
             ", in an exercise's memory of the host: what lies there is drawn after the entry has returned; copy it to "

@@ -227,13 +227,19 @@ static int join(struct wb_capture *c, const struct wb_capture *at) {
     return 0;
 }
 
+/* Who waits for the stream from now on waits for the event, too. */
+static void comes_after(cudaStream_t s, cudaEvent_t e) {
+    wb_order_wait(s, &e->after);
+    if (!is_default(s) && e->recorded && (int32_t)(e->sent - s->sent) > 0) s->sent = e->sent;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
     if (!error) error = check_event(e);
     if (!error && e->at.graph) error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
     else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
-    else if (!error) wb_order_wait(s, &e->after);
+    else if (!error) comes_after(s, e);
     return wb_return(error);
 }
 
@@ -316,7 +322,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
     if (!error && captured(s)) error = cudaErrorStreamCaptureUnsupported;
     if (!error && !callback) error = cudaErrorInvalidValue;
     if (error) return wb_return(error);
-    callback(s, (cudaError_t)wb_sync(), data);
+    error = wb_sync();
+    wb_flights_forget();
+    callback(s, (cudaError_t)error, data);
     return cudaSuccess;
 }
 

@@ -145,6 +145,7 @@ static bool fits(const void *p, bool device_side) { return wb_is_shared(p) || wb
 
 static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
     int error = wb_settle(); /* the device may write there */
+    wb_flights_forget();     /* it is a command itself, ordered as others are */
     for (size_t r = 0; !error && r < rows; r++)
         memmove((uint8_t *)to + r * to_pitch, (const uint8_t *)from + r * from_pitch, width);
     return error;

@@ -72,8 +72,9 @@ struct server {
     struct live_allocation *live; /* of the client: open addressing, by address */
     unsigned nlive, live_places;  /* places: a power of two */
     struct pending_launch pending;
-    int posted;         /* the first error of messages that were not answered */
-    uint64_t *event_ns; /* WB_EVENTS of them, or NULL */
+    int posted;                 /* the first error of messages that were not answered */
+    uint64_t *event_ns;         /* WB_EVENTS of them, or NULL: while grading */
+    struct server_clock *clock; /* else: clock.c; NULL before the first event */
     bool over_limit;
     struct buf output, errors; /* of device code (printf; failed assertions), not yet asked for */
     bool stranger;             /* its last message was the hello of another version */
@@ -111,6 +112,19 @@ bool server_tail_name(struct tail t, char *out, size_t size);
 struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
+
+/* ---- the time of events (clock.c): what a program's device does, from the first event on ---- */
+
+void server_clock_order(struct server *s, const struct wb_req_order *q, struct tail tail);
+void server_clock_launch(struct server *s, const struct server_launch *l);
+/* A copy within the device, a fill: as many launches' overhead, and bytes that DRAM moves. */
+void server_clock_inside(struct server *s, double launches, double bytes);
+/* A copy from the host, or to it, or a piece of one; `address`: on the device. */
+void server_clock_bus(struct server *s, bool in, bool pinned, uint64_t address, uint64_t bytes);
+void server_clock_sync(struct server *s);
+void server_clock_event(struct server *s, uint32_t event);
+double server_clock_seconds(struct server *s, uint32_t event); /* since the program's first event */
+void server_clock_clear(struct server *s);
 
 /* ---- recordings (record.c, schedule.c) ---- */
 

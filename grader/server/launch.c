@@ -34,8 +34,9 @@ static void run(struct server *s, const struct server_kernel *k, const struct ba
     s->seconds += result.seconds;
     s->poison = result.error;
     take_output(s);
-    if (s->options.launched)
-        s->options.launched(s->options.user, &(struct server_launch){s->launches, k->name, l, &result});
+    struct server_launch done = {s->launches, k->name, l, &result};
+    server_clock_launch(s, &done);
+    if (s->options.launched) s->options.launched(s->options.user, &done);
     sim_result_free(&result.sim);
 }
 

@@ -2,6 +2,7 @@
  * anything is touched. While grading, device memory flows one way: the client may fill temporaries, it may
  * not look. */
 #include "grader/server/internal.h"
+#include "grader/server/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,7 @@ int server_on_order(struct server *s, const struct wb_req_order *q, struct tail 
                     struct buf *out) {
     (void)p, (void)out;
     server_do_order(s, q, tail, false);
+    server_clock_order(s, q, tail);
     recording_append(s, WB_OP_order, q, sizeof *q, tail, 0);
     return 0;
 }
@@ -288,6 +290,7 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct tail 
                              "host into it",
                              own->name);
     struct tail data = {tail.size ? tail.data : s->window + q->at, bytes};
+    server_clock_bus(s, true, false, q->address, bytes);
     return s->recording ? write_recorded(s, q, data, !tail.size) : server_do_write(s, q, data.data);
 }
 
@@ -316,6 +319,7 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
     tell_access(s, "a copy to the host", (struct sim_rows){q->address, pitch, q->width, q->rows, false});
+    server_clock_bus(s, false, false, q->address, bytes);
     bool ok = true;
     if (pitch == q->width) ok = s->backend->ops->read(s->backend, q->address, s->window + q->at, bytes);
     else
@@ -334,8 +338,17 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail ta
                               "`%s` lies in the host's memory: fill device memory, and copy it there",
                               host_at(s, q->address)->name);
     if (!error) error = server_do_fill(s, q);
+    if (!error) server_clock_inside(s, server_fill_launches, (double)q->width * (double)q->rows);
     if (!error) recording_append(s, WB_OP_fill, q, sizeof *q, (struct tail){0}, 0);
     return error;
+}
+
+/* Memory that host and device share is at home with the host. */
+static void time_copy(struct server *s, const struct wb_req_copy *q) {
+    uint64_t bytes = q->width * q->rows;
+    bool from_host = q->from - s->backend->base < s->shared_bytes, to_host = q->to - s->backend->base < s->shared_bytes;
+    if (!from_host && !to_host) server_clock_inside(s, 1, 2 * (double)bytes);
+    else if (!(from_host && to_host)) server_clock_bus(s, from_host, true, from_host ? q->to : q->from, bytes);
 }
 
 int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail, struct wb_rep_copy *p,
@@ -356,6 +369,7 @@ int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail ta
     if (!error && q->to - s->backend->base < s->shared_bytes)
         tell_undefined(s, q->from, q->from_pitch, q->width, q->rows);
     if (!error) error = server_do_copy(s, q);
+    if (!error) time_copy(s, q);
     if (!error) recording_append(s, WB_OP_copy, q, sizeof *q, (struct tail){0}, 0);
     return error;
 }

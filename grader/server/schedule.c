@@ -74,7 +74,8 @@ static void add_command(struct list *l, const struct command *c) {
     if (c->op == WB_OP_order) take_order(l, c);
     else if (c->op == WB_OP_launch) add_launch(l);
     else if (c->op == WB_OP_copy) add_copy(l, q);
-    else if (c->op == WB_OP_write) add_bus(l, TIMELINE_IN, (double)w->width * (double)w->rows);
+    else if (c->op == WB_OP_write)
+        add_bus(l, TIMELINE_IN, time_line_pageable(l->s->backend->device, (double)w->width * (double)w->rows));
     else if (c->op == WB_OP_fill) add_inside(l, server_fill_launches, (double)f->width * (double)f->rows);
 }
 

@@ -92,6 +92,7 @@ void server_close(struct server *s) {
     free(s->upload);
     free(s->live);
     free(s->event_ns);
+    server_clock_clear(s);
     for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
     recording_free(s->recording);
     buf_free(&s->output);
@@ -136,6 +137,7 @@ void server_context_clear(struct server *s, bool keep_variables) {
     server_do_order(s, &(struct wb_req_order){0}, (struct tail){0}, false);
     /* The client outlives the context: an event must not carry a time from one call into the next. */
     free(s->event_ns), s->event_ns = NULL;
+    server_clock_clear(s);
     server_forget_live(s);
     buf_clear(&s->output);
     buf_clear(&s->errors);
@@ -257,6 +259,7 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail 
     p->window_bytes = s->options.window_bytes;
     p->shared_bytes = s->shared_bytes;
     p->grading = s->options.grading;
+    p->sanitize = s->options.sanitize;
     return 0;
 }
 
@@ -289,6 +292,7 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail ta
     (void)q, (void)tail, (void)p, (void)out;
     int error = s->posted; /* all that came before is done; a poisoned context never gets here */
     s->posted = 0;
+    server_clock_sync(s);
     return error;
 }
 
@@ -314,6 +318,7 @@ int server_on_event(struct server *s, const struct wb_req_event *q, struct tail 
                     struct buf *out) {
     (void)tail, (void)p, (void)out;
     if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
+    if (!s->options.grading) return server_clock_event(s, q->event), 0;
     if (!s->event_ns) s->event_ns = xcalloc(WB_EVENTS, sizeof *s->event_ns);
     s->event_ns[q->event] = (uint64_t)(s->seconds * 1e9 + 0.5);
     return 0;
@@ -323,7 +328,8 @@ int server_on_event_time(struct server *s, const struct wb_req_event_time *q, st
                          struct wb_rep_event_time *p, struct buf *out) {
     (void)tail, (void)out;
     if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
-    p->time_ns = s->event_ns ? s->event_ns[q->event] : 0;
+    double seconds = server_clock_seconds(s, q->event);
+    p->time_ns = s->event_ns ? s->event_ns[q->event] : (uint64_t)(seconds * 1e9 + 0.5);
     return 0;
 }
 

@@ -39,6 +39,7 @@ struct server_launch {
 
 struct server_options {
     bool grading;
+    bool sanitize;         /* the client looks for what its host does too early */
     uint64_t window_bytes; /* 0 = 16 MiB */
     int connection;        /* a connection made by a client, taken over; 0 = make one for a client to inherit */
     int window; /* with it: the file of the window that the client has been given, sealed; 0 = make one and send it */

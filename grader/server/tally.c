@@ -120,8 +120,7 @@ static void add_access(struct tally *t, const struct sim_access *a, const char *
  * further one 2.15. */
 static const double launch_overlap = 0.28;
 
-/* What it takes of the device: of the places for blocks, or of what the SMs share. */
-static double share_of(const struct gpu_device *d, const struct server_launch *l, const struct time_estimate *e) {
+double tally_share(const struct gpu_device *d, const struct server_launch *l, const struct time_estimate *e) {
     struct sim_kernel_info info;
     const uint32_t *g = l->launch->grid, *b = l->launch->block;
     sim_kernel_info(l->launch->kernel, &info);
@@ -136,7 +135,7 @@ static void keep_time(struct tally *t, const struct gpu_device *d, const struct 
                       const struct time_estimate *e) {
     GROW(t->times, t->ntimes + 1, t->room, 16);
     t->times[t->ntimes++] =
-        (struct server_launch_time){.seconds = {e->seconds, e->low, e->high}, .share = share_of(d, l, e)};
+        (struct server_launch_time){.seconds = {e->seconds, e->low, e->high}, .share = tally_share(d, l, e)};
 }
 
 void tally_schedule(struct tally *t, const struct server *s, const struct recording *r) {

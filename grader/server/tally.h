@@ -69,6 +69,8 @@ const struct tally_kernel *tally_longest(const struct tally *t);
 void tally_bound_text(const struct tally_kernel *k, char *out, size_t size);
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
+/* What a launch takes of the device: of the places for blocks, or, where `e` says so, of what the SMs share; at most 1. */
+double tally_share(const struct gpu_device *d, const struct server_launch *l, const struct time_estimate *e);
 void tally_report(struct tally *t, const struct sim_report *r); /* found when no launch ran */
 /* Copies and fills, after the launches: counted; each copy is charged a start, as a launch behind another one, each fill a part of
  * that, and those within device memory their sectors at the DRAM's rate. */

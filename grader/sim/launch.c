@@ -36,13 +36,19 @@ static void join(struct sim_result *to, struct sim_result *from) {
     sim_result_free(from);
 }
 
+static void run_one(struct sim *s, const struct device_launch *p, struct sim_result *out) {
+    struct sim_launch request = device_launch_request(p);
+    struct sim_result r;
+    if (p->kernel) return sim_launch(s, &request, &r), join(out, &r);
+    enum sim_status moved = p->from ? sim_copy(s, p->to, p->from, p->length) : sim_fill(s, p->to, p->value, p->length);
+    if (moved != SIM_OK) out->fault = SIM_FAULT_USE_AFTER_FREE; /* it was there when the kernel asked */
+}
+
 /* Each with what it launches in turn; nothing more once one has faulted. */
 static void run_list(struct sim *s, struct device_launch *list, struct sim_result *out) {
     for (struct device_launch *p = list, *next; p; p = next) {
-        struct sim_launch request = device_launch_request(p);
-        struct sim_result r;
         next = p->next;
-        if (out->fault == SIM_FAULT_NONE) sim_launch(s, &request, &r), join(out, &r);
+        if (out->fault == SIM_FAULT_NONE) run_one(s, p, out);
         device_launch_free(s, p);
     }
 }
@@ -79,6 +85,7 @@ static void execute(struct launch *l, struct sim_result *out) {
     race_close(l);
     launch_close(l);
     memory_hide_host(&l->sim->memory, false);
+    if (l->sanitize) memory_learn(&l->sim->memory);
     l->sim->spent += l->instructions, l->sim->charged = l->charged;
     if (l->sim->pending || l->sim->tail || l->sim->prepared) run_launched(l->sim, out);
 }

@@ -124,7 +124,7 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     if (memory_at(&s->memory, to)->region == MEM_SHARED || memory_at(&s->memory, from)->initialised)
         return memory_mark(&s->memory, to, bytes, true), SIM_OK;
     memmove(s->memory.written + (to - SIM_BASE), s->memory.written + (from - SIM_BASE), bytes);
-    if (!memory_is_written(&s->memory, to, bytes)) memory_at(&s->memory, to)->initialised = false;
+    if (!memory_is_written(&s->memory, to, bytes)) memory_doubt(memory_at(&s->memory, to));
     return SIM_OK;
 }
 

@@ -1,9 +1,10 @@
 /* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
  * server in this process, serves it, and ends as the program ended. */
 #include "common/buf.h"
-#include "common/machine.h"
-#include "common/where.h"
 #include "common/file.h"
+#include "common/machine.h"
+#include "common/text.h"
+#include "common/where.h"
 #include "grader/sim/sass/sass.h"
 #include "grader/simgpu/simgpu.h"
 
@@ -46,6 +47,8 @@ struct run {
     struct sass_insn *code;        /* of --machine-code */
     uint32_t ncode;
     pid_t pid;                /* of the program */
+    struct buf time;          /* --time: the last line, */
+    unsigned same;            /* …and how many launches it stands for that were not said yet */
     bool connected, stranger; /* a process asked for a device; one that was built with another version */
     _Atomic bool over, ended; /* it took more memory than it may; it is over */
 };
@@ -140,13 +143,26 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
 
 /* ---- the program ---- */
 
-static void say_time(const struct server_launch *l) {
+/* Launches in a row that took the same have one line. */
+static void say_times(struct run *r) {
+    if (r->same > 1) fprintf(stderr, "%s (%u times)\n", buf_str(&r->time), r->same);
+    else if (r->same) fprintf(stderr, "%s\n", buf_str(&r->time));
+    r->same = 0;
+}
+
+static void take_time(struct run *r, const struct server_launch *l) {
     const struct time_estimate *t = &l->result->estimate;
+    struct buf line = {0};
     char bound[192];
     if (!(t->seconds > 0)) return;
     time_bound_text(t, bound, sizeof bound);
-    fprintf(stderr, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s\n", l->kernel, t->seconds * 1e6,
-            t->low * 1e6, t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+    buf_printf(&line, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s", l->kernel, t->seconds * 1e6,
+               t->low * 1e6, t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+    text_demangle(&line);
+    if (strcmp(buf_str(&line), buf_str(&r->time)) != 0) say_times(r);
+    buf_free(&r->time);
+    r->time = line;
+    r->same++;
 }
 
 static void launched(void *user, const struct server_launch *l) {
@@ -155,7 +171,7 @@ static void launched(void *user, const struct server_launch *l) {
     if (r->counters) counter_log_add(r->counters, l);
     if (r->page) simgpu_page_add(r->page, l);
     report_log_add(r->reports, l);
-    if (r->options->time) say_time(l);
+    if (r->options->time) take_time(r, l);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -254,6 +270,7 @@ static struct server *open_device(void *user, int connection) {
         .instruction_budget = o->budget,
     };
     struct server_options options = {.user = run,
+                                     .sanitize = o->sanitize,
                                      .found = found,
                                      .launched = launched,
                                      .reported = reported,
@@ -406,6 +423,8 @@ int simgpu_run(int argc, char **argv) {
     if (o.report || o.pictures) run.page = simgpu_page_new(run.device, argv[program]);
     run.program = argv[program];
     int status = serve_program(&run, argv + program, &e);
+    say_times(&run);
+    buf_free(&run.time);
     report_log_end(run.reports);
     bool written = write_counters(&run, out, &e);
     written = write_page(&run, &e) && written;

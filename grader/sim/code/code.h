@@ -85,11 +85,18 @@ enum builtin {
     BUILTIN_FREE,
     BUILTIN_ASSERTFAIL,
     BUILTIN_SET_CONDITION,
+    BUILTIN_CUDA_MALLOC, /* of the device runtime, and of the heap that malloc takes from */
+    BUILTIN_CUDA_FREE,
     BUILTIN_LAUNCH_BUFFER, /* from here on the device runtime: core/device_launch.c */
     BUILTIN_LAUNCH,
     BUILTIN_LAST_ERROR,
     BUILTIN_PEEK_ERROR,
+    BUILTIN_ERROR_NAME,
+    BUILTIN_ERROR_TEXT,
     BUILTIN_GET_DEVICE,
+    BUILTIN_DEVICE_COUNT,
+    BUILTIN_COPY,
+    BUILTIN_FILL,
     BUILTIN_CREATE,  /* a stream or an event */
     BUILTIN_SUCCEED, /* what orders streams, which run in order anyway */
 };

@@ -391,6 +391,7 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     c->end_op = d->m->nops;
     c->frame_bytes = (d->frame + 63) & ~63u;
     if (ok) decode_find_rechecked(d);
+    if (ok) decode_find_repeats(d);
     if (ok) bind(d->m, c->first_op);
     return ok;
 }

@@ -134,6 +134,8 @@ bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned 
 void decode_merge_memory(struct decoder *d);
 /* Marks loads of what an atomic checks again, in the same (recheck.c). */
 void decode_find_rechecked(struct decoder *d);
+/* Marks accesses whose addresses are an earlier one's (repeats.c). */
+void decode_find_repeats(struct decoder *d);
 /* The set of what the entry just decoded may change, ROOT_… (roots.c). */
 u64 decode_roots_changed(const struct decoder *d);
 /* roots.c: decoder.roots, to be freed, and what an address is made from. */

@@ -212,6 +212,8 @@ struct mem_desc {
     u8 async;     /* the store of a cp.async; op.target: how many ops before it its load is */
     u8 texture;   /* of a texture fetch or surface access: code/tex.h */
     u8 bulk;      /* of a bulk copy, without registers: a slot of statistics for each memory, as a generic access has */
+    u32 like;     /* repeats.c: 1 + the stat of the access whose addresses these are, moved by … bytes; 0 = of none */
+    s64 like_by;
 };
 
 /* ---- lane functions, per level of vector instructions ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { OUTPUT_LIMIT = 1 << 20, TEXT_LIMIT = 4096, HEAP = 8 << 20 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 }; /* cudaError_t */
 
 /* A lane's value of an argument area: words of 32 lanes. */
 static u64 argument(const unsigned char *frame, const struct param_area *a, u32 lane) {
@@ -49,6 +50,23 @@ static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out,
     if (memory_find(x->memory, address, bytes) < 0) return false;
     memcpy(out, x->memory->bytes + (address - SIM_BASE), bytes);
     return true;
+}
+
+bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes) {
+    u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
+    bool everywhere = local + bytes <= x->local_bytes || shared + bytes <= x->shared_bytes ||
+                      memory_find(x->memory, address, bytes) >= 0;
+    for (u32 i = 0; everywhere && i < bytes; i++) {
+        u8 byte = (u8)(v >> 8 * i);
+        u64 at = ((local + i) / 4 * 32 + lane) * 4 + (local + i) % 4;
+        if (local < x->local_bytes) x->warp->local[at] = byte, x->warp->local_written[at] = 1;
+        else if (shared < x->shared_bytes) x->shared[shared + i] = byte, x->shared_written[shared + i] = 1;
+        else x->memory->bytes[address + i - SIM_BASE] = byte, x->memory->written[address + i - SIM_BASE] = 1;
+    }
+    if (!everywhere)
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address, "has a result put where no memory is: 0x%llx",
+                   (unsigned long long)address);
+    return everywhere;
 }
 
 static bool read_text(const struct exec *x, u32 lane, u64 address, char *out, u32 size) {
@@ -187,6 +205,13 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
     forget_memos(x);
 }
 
+/* cudaError_t cudaMalloc(void **, size_t) in device code, which an H100 refuses for zero bytes. */
+static u64 runtime_take(struct exec *x, const struct op *o, u32 lane, u64 to, u64 bytes) {
+    u64 p = bytes ? heap_take(x, bytes) : 0;
+    if (!call_store(x, o, lane, to, p, 8) || !bytes) return INVALID_VALUE;
+    return p ? 0 : OUT_OF_MEMORY;
+}
+
 /* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size) */
 static void assert_failed(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
                           const unsigned char *frame) {
@@ -233,6 +258,10 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
             break;
         case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
         case BUILTIN_FREE: heap_give(x, o, lane, first); break;
+        case BUILTIN_CUDA_MALLOC:
+            put_return(frame, d, lane, runtime_take(x, o, lane, first, argument(frame, &d->args[1], lane)));
+            break;
+        case BUILTIN_CUDA_FREE: heap_give(x, o, lane, first), put_return(frame, d, lane, 0); break;
         case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
         case BUILTIN_SET_CONDITION: set_condition(x, o, lane, first, (u32)argument(frame, &d->args[1], lane)); break;
         default: break;

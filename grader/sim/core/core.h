@@ -36,6 +36,7 @@ struct sim {
     bool shares_budget;
     uint64_t spent, charged;
     uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
+    uint64_t error_texts;    /* the same of what device code can ask for: errors' names and texts */
 };
 
 /* ---- running ---- */
@@ -155,26 +156,32 @@ enum mem_stat {
     STAT_COUNT
 };
 
-/* What the last execution of a memory instruction looked like: the relative addresses decide the counts. */
+/* What the last execution of a memory instruction looked like: the relative addresses decide the counts. Begins at a line of the
+ * cache, and what every execution reads lies in the next one. */
 struct mem_memo {
-    s32 relative[32]; /* to the first active lane; 0 for inactive ones */
+    _Alignas(64) s32 relative[32]; /* to the first active lane; 0 for inactive ones */
+    u64 base;                      /* where the first active lane's was, last time, */
+    u32 last;                      /* …and the lanes; 0 = too far apart for a pattern */
+    u32 serial,
+        like; /* of the pattern; that of the access that this one repeats, known to be the same: code/repeats.c */
     u32 mask;
-    u32 known; /* bit p: sectors_at[p] holds the sectors for a first address of p modulo 32 */
-    u8 sectors_at[32];
     s32 low, high;                                      /* range of relative */
     u32 bits;                                           /* or of relative: alignment */
     u32 lanes, packed, wavefronts, min_wavefronts, max; /* packed: sectors if perfectly packed */
-    u8 valid, shape;                                    /* SHAPE_… */
-    u8 cost;  /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
-    u8 store; /* lanes that want the same share a wavefront of loads only */
-    u8 nruns; /* 0 = not looked at yet; see pattern_runs */
+    int allocation;                                     /* the last one hit, or -1 */
+    u32 known; /* bit p: sectors_at[p] holds the sectors for a first address of p modulo 32 */
+    u8 sectors_at[32];
+    u8 valid, shape;    /* SHAPE_… */
+    u8 cost;            /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
+    u8 store;           /* lanes that want the same share a wavefront of loads only */
+    u8 nruns;           /* 0 = not looked at yet; see pattern_runs */
+    u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
+    u32 kept;           /* 1 + its number in the worker's list of patterns; 0 = not there: race/lanes_shared.c */
     struct {
         s32 at;
         u32 bytes;
-    } run[32];          /* the bytes touched, relative, as stretches without a gap */
-    u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
-    u32 kept;           /* 1 + its number in the worker's list of patterns; 0 = not there: race/lanes_shared.c */
-    int allocation;     /* the last one hit, or -1 */
+    } run[32];   /* the bytes touched, relative, as stretches without a gap */
+    u8 rest[64]; /* an odd number of lines, lest all memos want the same places of the cache */
 };
 enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
 

@@ -96,21 +96,73 @@ static u64 launch(struct exec *x, const struct call_desc *d, const unsigned char
     return 0;
 }
 
-/* Streams and events are numbers that nothing asks for again; where the program wants one, it is written there. */
-static u64 create(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane) {
-    u64 at = wide(frame, &d->args[0], lane), local = at - LOCAL_WINDOW, number = 0x100;
-    for (u32 i = 0; i < 8; i++) {
-        unsigned char byte = (unsigned char)(number >> 8 * i);
-        u64 w = ((local + i) / 4 * 32 + lane) * 4 + (local + i) % 4;
-        if (local + i < x->local_bytes) x->warp->local[w] = byte, x->warp->local_written[w] = 1;
-        else if (memory_find(x->memory, at + i, 1) >= 0)
-            x->memory->bytes[at + i - SIM_BASE] = byte, x->memory->written[at + i - SIM_BASE] = 1;
-        else {
-            core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, at, "has a stream or event put where no memory is: 0x%llx",
-                       (unsigned long long)at);
-            return INVALID_VALUE;
-        }
+/* Streams and events are numbers that nothing asks for again. */
+static u64 hand(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane,
+                u64 v, u32 bytes) {
+    return call_store(x, o, lane, wide(frame, &d->args[0], lane), v, bytes) ? 0 : INVALID_VALUE;
+}
+
+/* ---- names and texts of errors, in memory of the device from the first that is asked for ---- */
+
+static const struct {
+    u32 code;
+    const char *words[2];
+} errors[] = {
+#define X(name, code, text) {code, {#name, text}},
+#include "grader/server/errors.def"
+#undef X
+    {UINT32_MAX, {"unrecognized error code", "unrecognized error code"}},
+};
+enum { NERRORS = sizeof errors / sizeof *errors };
+
+static u64 lay_out(struct exec *x) {
+    struct sim *s = x->worker->launch->sim;
+    u64 bytes = 0;
+    for (u32 i = 0; i < 2 * NERRORS; i++) bytes += strlen(errors[i / 2].words[i % 2]) + 1;
+    u64 to = s->error_texts = memory_alloc_aside(x->memory, bytes, "names and texts of errors");
+    forget_memos(x);
+    if (!to) return 0;
+    memory_at(x->memory, to)->module = true; /* it stays */
+    memory_mark(x->memory, to, bytes, true);
+    for (u32 i = 0; i < 2 * NERRORS; i++)
+        to += strlen(strcpy((char *)x->memory->bytes + (to - SIM_BASE), errors[i / 2].words[i % 2])) + 1;
+    return s->error_texts;
+}
+
+static u64 words_of(struct exec *x, u32 error, u32 which) {
+    u64 at = x->worker->launch->sim->error_texts;
+    if (!at && !(at = lay_out(x))) return 0;
+    for (u32 i = 0; i < 2 * NERRORS; i++) {
+        if (i % 2 == which && (errors[i / 2].code == error || i / 2 == NERRORS - 1)) break;
+        at += strlen(errors[i / 2].words[i % 2]) + 1;
     }
+    return at;
+}
+
+/* ---- copies and fills, which wait for the kernel's end like launches ---- */
+
+static bool is_there(struct exec *x, const struct op *o, u32 lane, u64 address, u64 bytes) {
+    bool found = memory_find(x->memory, address, bytes) >= 0;
+    if (!found)
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
+                   "has %llu bytes copied or filled at 0x%llx, where not all are global memory",
+                   (unsigned long long)bytes, (unsigned long long)address);
+    return found;
+}
+
+/* cudaMemcpyAsync(to, from, length, kind, stream) · cudaMemsetAsync(to, value, length, stream) */
+static u64 move(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane) {
+    struct sim *s = x->worker->launch->sim;
+    bool copies = d->builtin == BUILTIN_COPY;
+    u64 to = wide(frame, &d->args[0], lane), second = wide(frame, &d->args[1], lane),
+        length = wide(frame, &d->args[2], lane);
+    if (!length) return 0;
+    if (!is_there(x, o, lane, to, length) || (copies && !is_there(x, o, lane, second, length))) return INVALID_VALUE;
+    if (s->npending >= MOST_PENDING) return fail(x, PENDING_EXCEEDED);
+    struct device_launch *p = xcalloc(1, sizeof *p);
+    *p = (struct device_launch){.to = to, .from = copies ? second : 0, .length = length, .value = (u8)second};
+    s->npending++;
+    append(wide(frame, &d->args[d->nargs - 1], lane) == STREAM_TAIL ? &s->tail : &s->pending, p);
     return 0;
 }
 
@@ -122,8 +174,13 @@ void device_launch_call(struct exec *x, const struct call_desc *d, const struct 
     case BUILTIN_LAUNCH: put(frame, d, lane, launch(x, d, frame, lane)); break;
     case BUILTIN_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
     case BUILTIN_PEEK_ERROR: put(frame, d, lane, error); break;
-    case BUILTIN_CREATE:
-    case BUILTIN_GET_DEVICE: put(frame, d, lane, create(x, o, d, frame, lane)); break;
+    case BUILTIN_ERROR_NAME: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 0)); break;
+    case BUILTIN_ERROR_TEXT: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 1)); break;
+    case BUILTIN_CREATE: put(frame, d, lane, hand(x, o, d, frame, lane, 0x100, 8)); break;
+    case BUILTIN_GET_DEVICE: put(frame, d, lane, hand(x, o, d, frame, lane, 0, 4)); break;
+    case BUILTIN_DEVICE_COUNT: put(frame, d, lane, hand(x, o, d, frame, lane, 1, 4)); break;
+    case BUILTIN_COPY:
+    case BUILTIN_FILL: put(frame, d, lane, move(x, o, d, frame, lane)); break;
     default: put(frame, d, lane, 0);
     }
 }

@@ -85,5 +85,7 @@ void fragment_end(struct warp *w, struct fragment *f, u32 lanes) {
     assert(!(lanes & ~f->mask) && !(f->mask & ~w->live));
     w->live &= ~lanes;
     f->mask &= ~lanes;
-    if (!f->mask) *f = w->frag[--w->nfrag];
+    if (f->mask || f == &w->frag[--w->nfrag])
+        return; /* the last: reading back at once what was just written waits for it */
+    *f = w->frag[w->nfrag];
 }

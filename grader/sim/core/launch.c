@@ -48,7 +48,7 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     k->branch_runs = k->segment_lanes + m->nsegments;
     k->branch_diverged = k->branch_runs + m->nsegments;
     k->stats = xcalloc(m->nstats, sizeof *k->stats);
-    k->memos = xcalloc(m->nstats, sizeof *k->memos);
+    k->memos = xcalloc_lines(m->nstats, sizeof *k->memos);
     for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
     for (u32 i = 0; i < m->nmems; i++) open_memos(&k->memos[m->mems[i].stat], &m->mems[i]);
     for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;

@@ -106,7 +106,7 @@ static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 
         return at < x->shared_bytes && span <= x->shared_bytes - at ? x->shared_written + at : NULL;
     int i = memory_find(x->memory, at, span);
     if (i < 0 || x->memory->table[i].region == MEM_SHARED) return NULL; /* nobody sees what the host writes there */
-    x->memory->table[i].initialised = false;
+    memory_doubt(&x->memory->table[i]);
     x->memory->marked = true;
     return x->memory->written + (at - SIM_BASE);
 }

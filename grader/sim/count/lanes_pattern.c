@@ -101,16 +101,23 @@ static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
     return true;
 }
 
-static void shared_wavefronts(struct mem_memo *m, const s64 *address, u32 mask, u32 span) {
-    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
-    if (span >= 8 && !m->store && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2)))
-        lanes *= 2;
+/* Absolute addresses with the given phase: positive, else a multiple of all units. */
+static void absolute(s64 *address, const s32 *rel, u32 phase) {
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
+}
+
+static void shared_wavefronts(struct mem_memo *m, u32 mask, u32 span) {
+    s64 address[32];
     m->wavefronts = m->min_wavefronts = 0;
-    if (lanes == 32 && span == 4 && !(m->bits & 3)) {
+    if (span == 4 && !(m->bits & 3)) {
         m->wavefronts = word_wavefronts(m->relative, m->leaders);
         m->min_wavefronts = 1;
         return;
     }
+    absolute(address, m->relative, 0);
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
+    if (span >= 8 && !m->store && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2)))
+        lanes *= 2;
     for (u32 first = 0; first < 32; first += lanes) {
         u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
         if (!part) continue;
@@ -145,17 +152,11 @@ static void set_shape(struct mem_memo *m, const s32 *rel, u32 span) {
     m->shape = !bits ? SHAPE_UNIFORM : !sparse && m->mask == ~0u ? SHAPE_DENSE : SHAPE_ANY;
 }
 
-/* Absolute addresses with the given phase: positive, else a multiple of all units. */
-static void absolute(s64 *address, const s32 *rel, u32 phase) {
-    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
-}
-
 void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span) {
-    s64 address[32];
-    absolute(address, rel, 0);
     memcpy(m->relative, rel, sizeof m->relative);
     m->mask = mask;
-    m->known = m->kept = m->nruns = 0;
+    m->known = m->kept = m->nruns = m->like = 0;
+    m->serial++;
     m->valid = true;
     m->lanes = (u32)__builtin_popcount(mask);
     m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
@@ -165,7 +166,7 @@ void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 spa
     m->twins = s.twins;
     m->max = s.most; /* what an atomic serialises */
     set_shape(m, rel, span);
-    if (space == SPACE_SHARED) shared_wavefronts(m, address, mask, m->cost ? m->cost : span);
+    if (space == SPACE_SHARED) shared_wavefronts(m, mask, m->cost ? m->cost : span);
     if (space == SPACE_CONST) m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
 }
 
@@ -193,18 +194,17 @@ static u32 aligned_sectors(const s64 *address, u32 mask) {
 
 void ISAFN(pattern_sectors)(struct mem_memo *m, u32 phase, u8 space, u32 span) {
     s64 address[32];
-    absolute(address, m->relative, phase);
-    bool aligned = span <= SECTOR && !((phase | m->bits) & (span - 1)) && !(span & (span - 1));
-    if (space != SPACE_SHARED && space != SPACE_LOCAL && aligned) {
-        m->sectors_at[phase] = (u8)aligned_sectors(address, m->mask);
-        m->known |= 1u << phase;
+    m->known |= 1u << phase;
+    if (space == SPACE_SHARED) {
+        m->sectors_at[phase] = 0;
         return;
     }
-    u32 n = space == SPACE_SHARED  ? 0
-            : space == SPACE_LOCAL ? local_sectors(address, m->mask, span)
-                                   : units(address, m->mask, span, SECTOR);
+    absolute(address, m->relative, phase);
+    bool aligned = span <= SECTOR && !((phase | m->bits) & (span - 1)) && !(span & (span - 1));
+    u32 n = space == SPACE_LOCAL ? local_sectors(address, m->mask, span)
+            : aligned            ? aligned_sectors(address, m->mask)
+                                 : units(address, m->mask, span, SECTOR);
     m->sectors_at[phase] = (u8)n;
-    m->known |= 1u << phase;
 }
 
 void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {

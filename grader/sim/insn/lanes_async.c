@@ -274,8 +274,7 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
         whole &= target[i] == 1;
     }
     if (whole || o->imm != BULK_OUT) return;
-    struct allocation *a = &x->memory->table[memory_find(x->memory, to, n)];
-    a->initialised = a->region == MEM_SHARED;
+    memory_doubt(&x->memory->table[memory_find(x->memory, to, n)]);
     x->memory->marked = true;
 }
 

@@ -1,6 +1,7 @@
 /* lanes_atom.c — atomics. Lanes go one after another in lane order. Blocks of a kernel that uses what an atomic
  * returns run in order on one worker (see code.communicates), so that results never depend on threads; only plain
- * integer reductions meet concurrently, and those are done with the host's atomics. */
+ * integer reductions meet concurrently, and those are done with the host's atomics. So is what happens in memory that the
+ * host sees, which may update it at the same time. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/insn/lanes_half.h"
@@ -87,7 +88,7 @@ u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b) { return ap
         return old;                                                                                          \
     } while (0)
 
-/* Returns the old value. shared_host: another worker may update the same place. */
+/* Returns the old value. shared_host: another worker, or the host's program, may update the same place. */
 static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_host, bool global) {
     if (d->width == 4) UPDATE(u32);
     if (d->width == 8) UPDATE(u64);
@@ -132,10 +133,10 @@ static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 l
 }
 
 /* One whose result is used may order what comes after it: what it found, and whether it left something else. */
-static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane, u64 address) {
+static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane, u64 address, bool concurrent) {
     u8 before[16];
     memcpy(before, p, d->width);
-    update_lane(x, d, p, lane, false, true);
+    update_lane(x, d, p, lane, concurrent, true);
     race_ordered_exchange(x, d, address, memcmp(before, p, d->width) != 0);
 }
 
@@ -173,9 +174,16 @@ static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned 
 }
 #undef EACH
 
+static bool host_sees(const struct memory *m, const u64 *ea, u32 mask) {
+    if (m->regions[MEM_SHARED].top == m->regions[MEM_SHARED].low) return false;
+    ACTIVE(mask) if (ea[l] - SIM_BASE < SIM_SHARED_BYTES) return true;
+    return false;
+}
+
 static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space,
                        bool checked) {
-    bool global = space != SPACE_SHARED, concurrent = global && x->worker->launch->nworkers > 1;
+    bool global = space != SPACE_SHARED;
+    bool concurrent = global && (x->worker->launch->nworkers > 1 || host_sees(x->memory, ea, mask));
     bool orders = global && d->verb == MEM_ATOM && x->races_in_turn;
     unsigned char *memory = global ? x->memory->bytes : x->shared;
     u64 first = global ? SIM_BASE : 0;
@@ -186,7 +194,7 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
                                 : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
         void *p = memory + (ea[l] - first);
-        if (orders) exchange_lane(x, d, p, l, ea[l]);
+        if (orders) exchange_lane(x, d, p, l, ea[l], concurrent);
         else update_lane(x, d, p, l, concurrent, global);
     }
 }

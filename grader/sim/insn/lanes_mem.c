@@ -76,9 +76,15 @@ static void access_cluster(struct exec *x, const struct op *o, const struct mem_
     else ISAFN(lane_access_shared)(x, o, d, d->stat, ea, mask);
 }
 
+static inline bool repeat(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
+    return d->like && (d->space == SPACE_SHARED ? ISAFN(lane_repeat_shared)(x, o, d, mask)
+                                                : ISAFN(lane_repeat_global)(x, o, d, mask));
+}
+
 static void access(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
+    if (repeat(x, o, d, mask)) return;
     ISAFN(lane_addresses)(x, o, d, ea);
     switch ((enum mem_space)d->space) {
     case SPACE_GLOBAL:

@@ -4,6 +4,8 @@
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/insn/lanes.h"
 
+#include <string.h>
+
 /* The lanes' accesses to one memory: lanes_mem_global.c, lanes_mem_shared.c (`ea`: offsets in the block's),
  * lanes_mem_local.c (in the thread's). */
 void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
@@ -12,6 +14,9 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
                                u32 mask);
 void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
                               u32 mask);
+/* Of an access that repeats an earlier one's addresses: done if all is as usual, else false, with nothing counted yet. */
+bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask);
+bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask);
 /* lanes_cluster.c: shared memory of the cluster's blocks. Addresses as code/cluster.h has them; statistics of what lies in
  * the lane's own block, and in others. */
 void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 own, u32 other,
@@ -53,7 +58,29 @@ static inline const s32 *relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 
     if (mask == ~0u) LANES diff |= (ea[l] - base) ^ (u64)(s64)m->relative[l];
     else LANES diff |= ((mask >> l & 1) ? ea[l] - base : 0) ^ (u64)(s64)m->relative[l];
     bool same = !diff && m->mask == mask && m->valid;
-    return __builtin_expect(same, 1) || relate_anew(m, ea, mask, space, span) ? m->relative : NULL;
+    bool known = __builtin_expect(same, 1) || relate_anew(m, ea, mask, space, span);
+    m->base = base;
+    m->last = known ? mask : 0;
+    return known ? m->relative : NULL;
+}
+
+/* ---- accesses that repeat an earlier one's addresses: code/repeats.c ---- */
+
+/* Once the pattern was worked out: whether it is the earlier access's, so that it need not be the next time. */
+static inline void note_repeat(const struct exec *x, const struct mem_desc *d, struct mem_memo *m) {
+    const struct mem_memo *e = &x->memos[d->like - 1];
+    if (m->last && e->last == m->last && e->serial != m->like && !memcmp(m->relative, e->relative, sizeof m->relative))
+        m->like = e->serial;
+}
+
+/* Whether the lanes are where the earlier access had them, moved: then base says where. Not in the trace, which asks for each lane's
+ * address, nor with undefined values about, which may have one of the two pass lanes by. */
+static inline bool repeats(const struct exec *x, const struct mem_desc *d, struct mem_memo *m, u32 mask) {
+    const struct mem_memo *e = &x->memos[d->like - 1];
+    if (m->like != e->serial || m->mask != mask || e->last != mask || x->trace || x->warp->ntainted) return false;
+    m->base = e->base + (u64)d->like_by; /* where that wraps, or lanes' addresses do, it fits no memory */
+    m->last = mask;
+    return true;
 }
 
 /* ---- which bytes were written: marks of undefined values are even (core/taint.h) ---- */

@@ -64,20 +64,20 @@ static void check_written(struct exec *x, const struct op *o, const struct mem_d
 }
 
 /* The shadow of an access that is in bounds. */
-static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask,
-                          u8 shape) {
+static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
+                          u32 mask, u8 shape) {
     u32 span = access_span(d);
-    unsigned char *w = x->memory->written;
+    unsigned char *w = x->memory->written + (base - SIM_BASE);
     if (shape == SHAPE_DENSE) {
         if (d->verb != MEM_LOAD) {
-            memset(w + (ea[0] - SIM_BASE), 1, 32 * span);
+            memset(w, 1, 32 * span);
             return;
         }
-        if (row_written(w + (ea[0] - SIM_BASE), span)) return;
+        if (row_written(w, span)) return;
     }
     ACTIVE(mask) {
-        if (d->verb != MEM_LOAD) memset(w + (ea[l] - SIM_BASE), 1, span);
-        else check_written(x, o, d, l, ea[l]);
+        if (d->verb != MEM_LOAD) memset(w + rel[l], 1, span);
+        else check_written(x, o, d, l, base + (u64)(s64)rel[l]);
     }
 }
 
@@ -85,7 +85,7 @@ static void global_slow(struct exec *x, const struct op *o, const struct mem_des
     static const s32 zero[32];
     ACTIVE(mask) {
         if (!lane_allowed(x, o, d, l, ea[l])) continue;
-        if (x->sanitize) shadow_global(x, o, d, ea, 1u << l, SHAPE_ANY);
+        if (x->sanitize) shadow_global(x, o, d, ea[l], zero, 1u << l, SHAPE_ANY);
         if (x->races_global && d->space != SPACE_CONST)
             ISAFN(race_global_lane)(x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
         ISAFN(lane_move)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
@@ -105,24 +105,37 @@ static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct 
     return d->verb == MEM_LOAD || !a->constant;
 }
 
+/* An access whose pattern fits. */
+static inline void access_pattern(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                                  struct mem_memo *m, u32 mask) {
+    if (x->sanitize && !x->memory->table[m->allocation].initialised)
+        shadow_global(x, o, d, m->base, m->relative, mask, m->shape);
+    if (x->races_global && x->memory->table[m->allocation].watched && d->space != SPACE_CONST)
+        ISAFN(race_global)(x, o, stat, m, m->base, access_span(d), race_kind(d));
+    ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->relative, mask, m->shape);
+}
+
+bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
+    struct mem_memo *m = &x->memos[d->stat];
+    u32 span = access_span(d);
+    if (!repeats(x, d, m, mask) || !global_fits(x, d, m, m->base, span)) return false;
+    pattern_count(x->stats[d->stat], m, (u32)m->base & 31, d->space, span);
+    access_pattern(x, o, d, d->stat, m, mask);
+    return true;
+}
+
 void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
                                u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
-    u64 base = ea[__builtin_ctz(mask)];
     u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
     const s32 *rel = relate(m, ea, mask, space, span);
-    if (rel) pattern_count(x->stats[stat], m, (u32)base & 31, space, span);
+    if (rel) pattern_count(x->stats[stat], m, (u32)m->base & 31, space, span);
     if (!rel) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
     TRACE(x, o, space, stat, ea, mask);
-    if (!rel || !global_fits(x, d, m, base, span)) {
-        global_slow(x, o, d, ea, mask);
-        return;
-    }
-    if (x->sanitize && !x->memory->table[m->allocation].initialised) shadow_global(x, o, d, ea, mask, m->shape);
-    if (x->races_global && x->memory->table[m->allocation].watched && space == SPACE_GLOBAL)
-        ISAFN(race_global)(x, o, stat, m, base, span, race_kind(d));
-    ISAFN(lane_move)(x, d, x->memory->bytes + (base - SIM_BASE), rel, mask, m->shape);
+    if (d->like) note_repeat(x, d, m);
+    if (rel && global_fits(x, d, m, m->base, span)) access_pattern(x, o, d, stat, m, mask);
+    else global_slow(x, o, d, ea, mask);
 }
 
 /* ---- for atomics ---- */

@@ -305,8 +305,7 @@ static void store_row(struct tile_copy *c, const struct memory_row *r) {
     bool whole = true;
     for (u32 i = 0; i < r->bytes; i++) whole &= written[i] == 1;
     if (whole) return;
-    struct allocation *a = memory_at(m, r->global);
-    a->initialised = a->region == MEM_SHARED;
+    memory_doubt(memory_at(m, r->global));
     m->marked = true;
 }
 

@@ -29,6 +29,7 @@ struct allocation {
     bool host;        /* stands for memory of the host: copies reach it, kernels do not */
     bool pages;       /* it begins a page and has its last one for itself: may be shared with another process */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
+    uint64_t known;   /* else: so many from the first on are, as far as memory_learn() has looked */
     uint32_t serial;  /* order of allocation, for reports */
     uint32_t freed;   /* order of freeing */
     char name[48];
@@ -95,6 +96,13 @@ uint64_t memory_span(const struct memory *m);
 uint64_t memory_reach(const struct memory *m);
 void memory_mark(struct memory *m, uint64_t address, uint64_t bytes, bool written);
 bool memory_is_written(const struct memory *m, uint64_t address, uint64_t bytes);
+/* Some of it may no longer be. */
+static inline void memory_doubt(struct allocation *a) {
+    a->initialised = a->region == MEM_SHARED;
+    a->known = 0;
+}
+/* After a launch that kept the shadow: finds allocations that are written as a whole by now. Looks at each byte once, in all. */
+void memory_learn(struct memory *m);
 /* One phrase that says where an address lies: "4 bytes past the end of `out` (4096 bytes)". */
 void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size);
 /* The same, told from allocation `i` of the table, in which the address was meant to lie. */

@@ -333,8 +333,20 @@ void memory_mark(struct memory *m, uint64_t address, uint64_t bytes, bool writte
     if (written) set_written(m, address - SIM_BASE, bytes);
     else clear_written(m, address - SIM_BASE, bytes);
     if (!a) return;
-    if (!written) a->initialised = false;
+    if (!written) memory_doubt(a);
     else if (a->start == address - SIM_BASE && bytes >= a->size) a->initialised = true;
+}
+
+void memory_learn(struct memory *m) {
+    for (unsigned i = 0; i < m->count; i++) {
+        struct allocation *a = &m->table[i];
+        const unsigned char *w = m->written + a->start;
+        if (a->state != ALLOCATION_LIVE || a->initialised) continue;
+        while (a->known + 4096 <= a->size && memory_is_written(m, SIM_BASE + a->start + a->known, 4096))
+            a->known += 4096;
+        while (a->known < a->size && w[a->known] == 1) a->known++;
+        a->initialised = a->known == a->size;
+    }
 }
 
 bool memory_is_written(const struct memory *m, uint64_t address, uint64_t bytes) {

@@ -35,6 +35,8 @@ struct timeline_rates {
     double behind;     /* of a kernel's time, what is over before the kernel before it in its stream ends */
 };
 struct timeline_rates time_line_rates(const struct gpu_device *d);
+/* As many bytes over the bus take as long as so many from or to pageable memory, which go through a pinned buffer of the driver's. */
+double time_line_pageable(const struct gpu_device *d, double bytes);
 
 struct timeline_total {
     double seconds;

@@ -34,7 +34,7 @@ def model(device, program, listing):
     code = ["--machine-code", listing] if listing else []
     out = subprocess.run(["build/simgpu", "run", "--device", device, "--no-sanitize", "--time", "--cold-caches"] + code + [program, "0"],
                          capture_output=True, text=True, check=True)
-    times = [float(m[1]) for m in re.finditer(r": ([\d.]+) us modelled", out.stderr)]
+    times = [float(m[1]) for m in re.finditer(r": ([\d.]+) us modelled.*?(?: \((\d+) times\))?$", out.stderr, re.M) for _ in range(int(m[2] or 1))]
     result, at = {}, 0
     for name in (l.split("\t")[0] for l in out.stdout.splitlines()):
         result[name] = sum(times[at:at + launches(name)])

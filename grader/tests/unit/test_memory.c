@@ -64,6 +64,26 @@ START_TEST(test_host) {
 }
 END_TEST
 
+/* What launches wrote bit by bit, as the shadow has it. */
+START_TEST(what_is_written_as_a_whole_is_learned) {
+    uint64_t a = memory_alloc(&m, 10000, "a");
+    unsigned char *w = m.written + (a - SIM_BASE);
+    memset(w, 1, 9999);
+    memory_learn(&m);
+    ck_assert(!memory_at(&m, a)->initialised);
+    w[9999] = 1;
+    memory_learn(&m);
+    ck_assert(memory_at(&m, a)->initialised);
+    w[5] = 2; /* the mark of an undefined value */
+    memory_doubt(memory_at(&m, a));
+    memory_learn(&m);
+    ck_assert(!memory_at(&m, a)->initialised);
+    memory_mark(&m, a + 5, 1, true);
+    memory_learn(&m);
+    ck_assert(memory_at(&m, a)->initialised);
+}
+END_TEST
+
 START_TEST(test_free) {
     uint64_t a = memory_alloc(&m, 100, "a");
     ck_assert_int_eq(memory_free(&m, a + 4), SIM_BAD_ADDRESS);
@@ -338,6 +358,7 @@ UNIT_SUITE(memory) {
     tcase_add_test(tc, test_large);
     tcase_add_test(tc, test_host);
     tcase_add_test(tc, test_free);
+    tcase_add_test(tc, what_is_written_as_a_whole_is_learned);
     tcase_add_test(tc, test_reuse);
     tcase_add_test(tc, test_written);
     tcase_add_test(tc, test_written_ones);

@@ -31,31 +31,47 @@ static bool has(const struct names *all, const char *name) {
     return false;
 }
 
-START_TEST(test_all_are_there) {
-    static struct names declared, defined;
-    char b[4096], command[9000];
-    ssize_t n = readlink("/proc/self/exe", b, sizeof b - 1);
+/* The build folder, from the test program's own place. */
+static void find_build(char *b, size_t size) {
+    ssize_t n = readlink("/proc/self/exe", b, size - 1);
     ck_assert_int_gt(n, 0);
     b[n] = 0;
     for (int i = 0; i < 2; i++) *strrchr(b, '/') = 0;
+}
+
+static void check_header(const char *header, const char *pattern, const char *list) {
+    struct names *declared = calloc(1, sizeof *declared), *defined = calloc(1, sizeof *defined);
+    char b[4096], command[9000];
+    find_build(b, sizeof b);
     snprintf(command, sizeof command,
-             "echo '#include <cuda_runtime_api.h>' | gcc -E -P -isystem %s/cuda/include -x c - | tr '\\n' ' ' | "
-             "grep -o 'extern[^;]*;' | grep -o 'cuda[A-Za-z_0-9]* *(' | tr -d ' (' | sort -u",
-             b);
-    read_names(command, &declared);
+             "echo '#include <%s>' | gcc -E -P -isystem %s/cuda/include -x c - | tr '\n' ' ' | "
+             "grep -o '%s' | grep -o 'cu[A-Za-z_0-9]* *(' | tr -d ' (' | sort -u",
+             header, b, pattern);
+    read_names(command, declared);
     snprintf(command, sizeof command,
              "nm --defined-only %s/lib/libwbcudart.a 2>/dev/null | awk '$2 == \"T\" { print $3 }'", b);
-    read_names(command, &defined);
-    ck_assert_int_gt(declared.n, 200);
-    for (int i = 0; i < declared.n; i++)
-        ck_assert_msg(has(&defined, declared.name[i]), "%s is neither done nor in unsupported.def", declared.name[i]);
+    read_names(command, defined);
+    ck_assert_int_gt(declared->n, 200);
+    for (int i = 0; i < declared->n; i++)
+        ck_assert_msg(has(defined, declared->name[i]), "%s is neither done nor in %s", declared->name[i], list);
+}
+
+START_TEST(test_all_are_there) { check_header("cuda_runtime_api.h", "extern[^;]*;", "unsupported.def"); }
+END_TEST
+
+START_TEST(test_driver_is_there) {
+    char b[4096], command[5000];
+    find_build(b, sizeof b);
+    snprintf(command, sizeof command, "grep -q 'define CUDA_VERSION 13000' %s/cuda/include/cuda.h", b);
+    if (system(command)) return; /* the list is of that toolkit */
+    check_header("cuda.h", "CUresult *cu[A-Z][A-Za-z_0-9]* *(", "driver_unsupported.def");
 }
 END_TEST
 
 /* What programs may ask for by name is what the driver's files define: entry_points.def says what is left out. */
 START_TEST(test_entry_points) {
     static struct names defined, listed;
-    read_names("grep -oh '^CUresult cu[A-Za-z0-9]*' grader/runtime/driver.c grader/runtime/tensor_map.c "
+    read_names("grep -oh '^CUresult cu[A-Za-z0-9]*' grader/runtime/driver*.c grader/runtime/tensor_map.c "
                "grader/runtime/entry_point.c | cut -d' ' -f2 | grep -v '^cuCtxCreate$' | sort -u",
                &defined);
     read_names("sed -n 's/^ENTRY(\\([A-Za-z0-9]*\\))$/\\1/p' grader/runtime/entry_points.def", &listed);
@@ -71,6 +87,7 @@ UNIT_SUITE(runtime_calls) {
     TCase *tc = tcase_create("header");
     tcase_set_timeout(tc, 30);
     tcase_add_test(tc, test_all_are_there);
+    tcase_add_test(tc, test_driver_is_there);
     tcase_add_test(tc, test_entry_points);
     suite_add_tcase(suite, tc);
     return suite;
