@@ -1,5 +1,6 @@
 /* nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
- * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for. */
+ * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for; beside machine code
+ * that is asked for alone, its PTX. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/processor.h"
@@ -30,8 +31,7 @@ static bool any_option(const char *arg, const char *const *names) {
     return false;
 }
 
-static const char *const architecture[] = {"arch", "gpu-architecture", "gencode", "generate-code",
-                                           "code", "gpu-code",         NULL};
+static const char *const architecture[] = {"arch", "gpu-architecture", "code", "gpu-code", NULL};
 /* Steps that end before the host linker, which an archive would confuse. */
 static const char *const no_link[] = {"c",
                                       "compile",
@@ -93,6 +93,29 @@ static bool is_relocatable(const char *arg) {
     return found;
 }
 
+/* "arch=compute_90a,code=sm_90a", with the PTX that the machine code is made of: the simulator runs nothing else. */
+static char *with_ptx(char *value) {
+    char *arch = strstr(value, "arch=compute_"), *code = strstr(value, "code="), *made = NULL;
+    if (!arch || !code || strstr(code, "compute_")) return value;
+    arch += strlen("arch="), code += strlen("code=");
+    const char *list = code + strspn(code, "[\"'");
+    if (asprintf(&made, "arch=%.*s,code=[%.*s,%.*s]", (int)strcspn(arch, ","), arch, (int)strcspn(list, "]\"'"), list,
+                 (int)strcspn(arch, ","), arch) < 0)
+        return value;
+    return made;
+}
+
+/* Whether argv[*i] is an option that asks for code, which is then in `c`. */
+static bool take_generate(struct command *c, int argc, char **argv, int *i) {
+    static const char *const generate[] = {"gencode", "generate-code", NULL};
+    if (!any_option(argv[*i], generate)) return false;
+    char *equals = strchr(argv[*i], '=');
+    c->argv[c->argc++] = "-gencode";
+    if (equals) c->argv[c->argc++] = with_ptx(equals + 1);
+    else if (++*i < argc) c->argv[c->argc++] = with_ptx(argv[*i]);
+    return c->architecture = true;
+}
+
 static void copy_arguments(struct command *c, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         bool has_value;
@@ -101,6 +124,7 @@ static void copy_arguments(struct command *c, int argc, char **argv) {
             continue; /* ours it is */
         }
         if (takes_runtime(argv[i])) continue;
+        if (take_generate(c, argc, argv, &i)) continue;
         warn_of_machine_code(argv[i]);
         if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) || is_relocatable(argv[i]))
             c->relocatable = true;
@@ -132,7 +156,7 @@ static void complete(struct command *c, char *nvcc, char *library, int argc, cha
 int simgpu_nvcc(int argc, char **argv) {
     char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX];
     struct err e = {0};
-    struct command c = {.argv = xcalloc((size_t)argc + 16, sizeof(char *)), .link = true};
+    struct command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)), .link = true};
     bool ok = where_toolkit(toolkit, &e) && path_join(nvcc, sizeof nvcc, toolkit, "bin/nvcc");
     if (ok && !file_exists(where_part("libwbcudart.a", library)))
         ok = err_set(&e, ERR_SYSTEM, "%s is missing", library);

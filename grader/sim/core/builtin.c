@@ -23,13 +23,14 @@ static void put_return(unsigned char *frame, const struct call_desc *d, u32 lane
     if (d->args[d->nargs].bytes >= 8) w[32 + lane] = (u32)(v >> 32);
 }
 
-/* The shadow of a byte as the lane sees it; 1 where it lies in no memory. */
+/* The shadow of a byte as the lane sees it; 1 where it lies in no memory, or in memory that needs none. */
 static u8 shadow_of(const struct exec *x, u32 lane, u64 address) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
     if (!x->sanitize) return 1;
     if (local < x->local_bytes) return x->warp->local_written[(local / 4 * 32 + lane) * 4 + local % 4];
     if (shared < x->shared_bytes) return x->shared_written[shared];
-    return memory_find(x->memory, address, 1) < 0 ? 1 : x->memory->written[address - SIM_BASE];
+    int i = memory_find(x->memory, address, 1);
+    return i < 0 || x->memory->table[i].initialised ? 1 : x->memory->written[address - SIM_BASE];
 }
 
 /* Reads bytes at a generic address as the lane sees it; false if they are not all there. */

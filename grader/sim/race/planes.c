@@ -88,6 +88,7 @@ bool race_open(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
         l->workers[i].launch_tick = p->tick;
+        p->shift = l->global_shift;
         p->raced = p->npast = p->npatterns = p->near_patterns = p->near_looks = 0;
         for (u32 w = 0; w < 32; w++) race_near_forget(p, w);
         p->epoch += ROW_STATES;
@@ -127,13 +128,20 @@ void race_close(struct launch *l) {
         if (l->workers[i].plane) close_plane(l->workers[i].plane, l->global_shift);
 }
 
+/* Of rows that were touched: writing to others would make memory of them, gigabytes where buffers lie far apart. */
+static void forget_rows(struct race_plane *p) {
+    if (p->range.low >= p->range.high) return;
+    u64 first = (p->range.low >> p->shift) / RACE_ROW, last = ((p->range.high - 1) >> p->shift) / RACE_ROW;
+    for (u64 row = first; row <= last; row++)
+        if (race_row_state(p, row) != ROW_UNTOUCHED) p->rows[row].wrote = p->rows[row].was_read = 0;
+}
+
 /* Ticks begin anew: what was noted by tick is forgotten. */
 void race_forget_ticks(struct race_plane *p) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     list(p, by_block, by_tick);
     for (u32 i = 0; i < BY_TICK; i++) madvise(*by_tick[i], p->reach * sizeof(u32), MADV_DONTNEED);
-    for (u64 row = p->range.low / 4 / RACE_ROW; p->range.low < p->range.high && row <= p->range.high / RACE_ROW; row++)
-        p->rows[row].wrote = p->rows[row].was_read = 0;
+    forget_rows(p);
     p->tick = 1;
 }
 

@@ -100,6 +100,7 @@ struct race_plane {
         released; /* of the last write or update: the tick before which all is handed over with it. order.c, if strict */
     u64 reach;    /* bytes behind SIM_BASE that the planes stand for */
     u32 tick;
+    u32 shift;                  /* the launch's global_shift */
     bool updates;               /* the kernel has such: else `update` and `updated` say nothing */
     bool reads;                 /* a read was noted in this launch: else `was_read` says nothing */
     u32 raced;                  /* a race between this worker's blocks */

@@ -11,6 +11,11 @@ __global__ void step(int *values, int n) {
     if (i == 0) shared_counter *= 2;
 }
 
+// What the host wrote is text for the device, too.
+__global__ void say(const char *text) {
+    printf("%s from the device\n", text);
+}
+
 int main() {
     const int n = 5000;
     int *values, *mapped, *view;
@@ -40,6 +45,12 @@ int main() {
     cudaPointerAttributes a;
     CHECK(cudaPointerGetAttributes(&a, values));
     printf("managed: %d\n", a.type == cudaMemoryTypeManaged);
+    char *text;
+    CHECK(cudaMallocManaged(&text, 6));
+    snprintf(text, 6, "hello");
+    say<<<1, 1>>>(text);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(text));
     CHECK(cudaFree(values));
     CHECK(cudaFreeHost(mapped));
     return 0;

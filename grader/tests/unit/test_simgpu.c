@@ -74,6 +74,20 @@ START_TEST(test_foreign) {
 }
 END_TEST
 
+/* Machine code alone, as Makefiles ask for it, one of two with PTX besides: what runs is the PTX. */
+START_TEST(test_machine_code_alone) {
+    static const char *const forms[] = {
+        "-gencode arch=compute_90a,code=sm_90a", "--generate-code=arch=compute_80,code=[sm_80,sm_86]",
+        "-gencode arch=compute_80,code=\\\"sm_80\\\" -gencode=arch=compute_80,code=compute_80"};
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+        ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc %s main_part.cu other_part.cu -o %s/coded",
+                               build, forms[i], work),
+                         0);
+        ck_assert_int_eq(shell("test \"$(%s/simgpu run -- %s/coded 1 2)\" = 189", build, work), 0);
+    }
+}
+END_TEST
+
 /* A script that runs the program twice has one connection: each starts with a fresh device. */
 START_TEST(test_one_after_another) {
     ck_assert_int_eq(shell("%s/simgpu run sh -c '%s/two && %s/two x' >%s/out", build, work, work, work), 0);
@@ -198,6 +212,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, test_usage);
     tcase_add_test(tc, test_no_server);
     tcase_add_test(tc, test_foreign);
+    tcase_add_test(tc, test_machine_code_alone);
     tcase_add_test(tc, test_one_after_another);
     tcase_add_test(tc, test_json);
     tcase_add_test(tc, test_page);
