@@ -10,11 +10,11 @@ import argparse, collections, concurrent.futures, csv, datetime, glob, os, re, s
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIMGPU, WORK, PAGE = os.path.abspath("build/simgpu"), os.path.abspath("build/tests/foreign"), "docs/results/programs.md"
-SECONDS, DEVICE = 300, "H200"
+SECONDS, DEVICE = 600, "H200"
 COLUMNS = ("repository", "commit", "path", "build flags", "arguments", "outcome class", "reason")
 # What may be seen of a program of each class; the first column of the page's totals.
 SEEN = {"clean": {"silent"}, "reported, rightly": {"reported"}, "reported, wrongly": {"reported"},
-        "wrong result": {"silent", "reported", "failed"}, "refused": {"reported", "failed"}, "slow": {"slow"},
+        "wrong result": {"silent", "reported", "failed"}, "refused": {"reported", "failed"}, "slow": {"slow", "reported"},
         "does not build": {"does not build"}}
 PASSED = ("clean", "reported, rightly")
 
@@ -51,7 +51,7 @@ def build(row, folder, cwd):
     for job in jobs:
         status, out, err = command([SIMGPU, "nvcc", *job], cwd, 600)
         if status: return status, out, err
-    return 0, "", ""
+    return 0, out, err
 
 def look(row, folder):
     """What is seen of a program: the word for it, and its output."""
@@ -59,9 +59,10 @@ def look(row, folder):
     os.makedirs(cwd, exist_ok=True)
     status, out, err = build(row, folder, cwd)
     if status: return "does not build", out + err
+    warned = "simgpu nvcc: " in err # of a library that will not do
     status, out, err = command([SIMGPU, "run", "--device", DEVICE, "./program", *shlex.split(row["arguments"])], cwd, SECONDS)
     wanted = int(m[1]) if (m := re.search(r"\bstatus (\d+)", row["reason"])) else 0
-    said = any(line.startswith(("simgpu:", "warpbook:")) for line in err.splitlines())
+    said = warned or any(line.startswith(("simgpu:", "warpbook:")) for line in err.splitlines())
     return "slow" if status is None else "reported" if said else "failed" if status != wanted else "silent", out + err
 
 def judge(row, folder):
@@ -88,7 +89,7 @@ def page(all_rows):
     if others: out += ["## Not clean", "", "| program | outcome | why |", "|---|---|---|", *(f"| {title(r)} | {r['outcome class']} | {r['reason']} |" for r in others), ""]
     out += ["## Clean", ""]
     for repository in sorted({r["repository"] for r in all_rows}):
-        names = [title(r)[len(repository) + 1:] for r in all_rows if r["repository"] == repository and r["outcome class"] == "clean"]
+        names = [title(r)[len(repository) + 1:] + (f" ({r['reason']})" if r["reason"] else "") for r in all_rows if r["repository"] == repository and r["outcome class"] == "clean"]
         if names: out += [f"{repository}:", "", *(f"- {n}" for n in names), ""]
     return "\n".join(out)
 
