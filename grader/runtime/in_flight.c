@@ -38,13 +38,19 @@ static bool meet(const struct flight *a, const struct flight *b) {
     return a->first < b->first + b->covered && b->first < a->first + a->covered;
 }
 
+/* Those that have pages of it, the stricter last. */
+static void guard_all(const struct flight *f) {
+    for (unsigned lands = 0; lands < 2; lands++)
+        for (unsigned k = 0; k < nflights; k++)
+            if (flights[k].lands == (lands == 1) && meet(&flights[k], f)) guard(&flights[k]);
+}
+
 /* What it shares with others stays theirs. */
 static void land(unsigned i) {
     struct flight f = flights[i];
     flights[i] = flights[--nflights];
     set_access(&f, PROT_READ | PROT_WRITE);
-    for (unsigned k = 0; k < nflights; k++)
-        if (meet(&flights[k], &f)) guard(&flights[k]);
+    guard_all(&f);
 }
 
 void wb_flights_known(const struct wb_clock *host) {
@@ -53,7 +59,9 @@ void wb_flights_known(const struct wb_clock *host) {
 }
 
 void wb_flights_forget(void) {
+    wb_lock();
     while (nflights) land(nflights - 1);
+    wb_unlock();
 }
 
 /* ---- copies ---- */
@@ -89,19 +97,19 @@ static void begin(const void *at, size_t bytes, bool lands, unsigned lane, uint3
     if (!f.covered) return;
     if (nflights == MOST_FLIGHTS) land(0);
     flights[nflights++] = f;
-    for (unsigned k = 0; k < nflights; k++)
-        if (meet(&flights[k], &f) && !flights[k].lands) guard(&flights[k]);
-    for (unsigned k = 0; k < nflights; k++)
-        if (meet(&flights[k], &f) && flights[k].lands) guard(&flights[k]); /* the stricter comes last */
+    guard_all(&f);
 }
 
 void wb_flight_begin(const struct wb_command *c) {
     uint32_t number;
     unsigned lane;
-    if (!wb_order_last(&lane, &number)) return;
     size_t bytes = c->copy.width * c->copy.rows;
-    begin(c->copy.to, bytes, true, lane, number);
-    begin(c->copy.from, bytes, false, lane, number);
+    wb_lock(); /* another thread may be the one that waits */
+    if (wb_order_last(&lane, &number)) {
+        begin(c->copy.to, bytes, true, lane, number);
+        begin(c->copy.from, bytes, false, lane, number);
+    }
+    wb_unlock();
 }
 
 /* ---- a touch ---- */
