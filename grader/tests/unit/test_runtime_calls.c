@@ -31,6 +31,11 @@ static bool has(const struct names *all, const char *name) {
     return false;
 }
 
+static void forget_names(struct names *all) {
+    for (int i = 0; i < all->n; i++) free(all->name[i]);
+    free(all);
+}
+
 /* The build folder, from the test program's own place. */
 static void find_build(char *b, size_t size) {
     ssize_t n = readlink("/proc/self/exe", b, size - 1);
@@ -54,6 +59,8 @@ static void check_header(const char *header, const char *pattern, const char *li
     ck_assert_int_gt(declared->n, 200);
     for (int i = 0; i < declared->n; i++)
         ck_assert_msg(has(defined, declared->name[i]), "%s is neither done nor in %s", declared->name[i], list);
+    forget_names(declared);
+    forget_names(defined);
 }
 
 START_TEST(test_all_are_there) { check_header("cuda_runtime_api.h", "extern[^;]*;", "unsupported.def"); }
