@@ -78,8 +78,8 @@ void server_clock_order(struct server *s, const struct wb_req_order *q, struct t
     enum { BYTES = TIMELINE_STREAMS * sizeof(uint32_t) };
     if (!k) return;
     bool known = q->number && q->stream < TIMELINE_STREAMS && tail.size == 2 * BYTES, was = k->order.after != NULL;
-    const uint32_t *done = (const void *)(tail.data + BYTES);
-    if (known != was || k->n >= MOST_COMMANDS || (known && all_done(k, done))) settle(s, k);
+    bool done = known && all_done(k, (const void *)(tail.data + BYTES));
+    if (known != was || k->n >= MOST_COMMANDS || done) settle(s, k);
     k->ordered = known;
     k->order = (struct timeline_command){.engine = TIMELINE_NONE};
     if (!known) return;

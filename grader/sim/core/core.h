@@ -182,8 +182,7 @@ struct mem_memo {
     struct {
         s32 at;
         u32 bytes;
-    } run[32];   /* the bytes touched, relative, as stretches without a gap */
-    u8 rest[64]; /* an odd number of lines, lest all memos want the same places of the cache */
+    } run[32]; /* the bytes touched, relative, as stretches without a gap */
 };
 enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, all lanes active */
 

@@ -92,36 +92,24 @@ static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base
            !(((u32)base | m->bits) & (span - 1));
 }
 
-/* An access whose pattern fits. */
-static inline void access_pattern(struct exec *x, const struct op *o, const struct mem_desc *d, struct mem_memo *m,
-                                  u64 base, u32 mask) {
+/* The access itself. `m`: its pattern, which fits; NULL: none does. */
+static inline void carry_out(struct exec *x, const struct op *o, const struct mem_desc *d, struct mem_memo *m, u64 base,
+                             const s32 *rel, u32 mask) {
     u32 span = access_span(d);
-    if (x->sanitize && d->array_to && !in_array(d, m, base, span)) check_array(x, o, d, base, m->relative, mask);
-    if (x->sanitize && !d->async) shadow_shared(x, o, d, base, m->relative, mask, m->shape);
-    if (x->sanitize && d->async) begin_copy(x, o, base, m->relative, mask, span);
-    if (x->sanitize) ISAFN(race_shared)(x, o, m, base, m->relative, mask, span, race_kind(d));
-    ISAFN(lane_move)(x, d, x->shared + base, m->relative, mask, m->shape);
-}
-
-/* Lanes too far apart for a pattern, or not all of them where they may be. */
-static void access_rest(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
-    s32 rel[32];
-    u32 span = access_span(d);
-    u64 base = ea[__builtin_ctz(mask)];
-    LANES rel[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
-    if (x->sanitize && d->array_to) check_array(x, o, d, base, rel, mask);
+    u8 shape = m ? m->shape : SHAPE_ANY;
+    if (x->sanitize && d->array_to && (!m || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
     if (__builtin_expect(d->async, false)) ask(x, o, mask, span);
-    if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, SHAPE_ANY);
+    if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, shape);
     if (x->sanitize && d->async) begin_copy(x, o, base, rel, mask, span);
-    if (x->sanitize) ISAFN(race_shared)(x, o, NULL, base, rel, mask, span, race_kind(d));
-    ISAFN(lane_move)(x, d, x->shared + base, rel, mask, SHAPE_ANY);
+    if (x->sanitize) ISAFN(race_shared)(x, o, m, base, rel, mask, span, race_kind(d));
+    ISAFN(lane_move)(x, d, x->shared + base, rel, mask, shape);
 }
 
 bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
     struct mem_memo *m = &x->memos[d->stat];
     if (!repeats(x, d, m, mask) || !shared_fits(x, m, m->base, access_span(d))) return false;
     if (d->merge != MERGED_AWAY) pattern_count(x->stats[d->stat], m, 0, SPACE_SHARED, access_span(d));
-    access_pattern(x, o, d, m, m->base, mask);
+    carry_out(x, o, d, m, m->base, m->relative, mask);
     return true;
 }
 
@@ -135,12 +123,15 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
     TRACE(x, o, SPACE_SHARED, stat, ea, mask);
     if (d->like) note_repeat(x, d, m);
     if (rel && shared_fits(x, m, base, span)) {
-        if (__builtin_expect(d->async, false)) ask(x, o, mask, span);
-        access_pattern(x, o, d, m, base, mask);
+        carry_out(x, o, d, m, base, rel, mask);
         return;
     }
     ACTIVE(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
-    if (mask && rel) access_rest(x, o, d, ea, mask);
+    if (!mask || !rel) return;
+    s32 left[32];
+    base = ea[__builtin_ctz(mask)];
+    LANES left[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
+    carry_out(x, o, d, NULL, base, left, mask);
 }
 
 /* ---- for atomics ---- */

@@ -1,5 +1,5 @@
 // Times between events: copies of pinned and pageable memory, a kernel, one behind another and in four streams, beside what an H100 took
-// for each (medians of three runs of this program's loop, nvcc -O3).
+// for each: copies alone medians of 15, the others of three runs; nvcc -O3.
 // run: --device h100 --time
 // stderr: simgpu: steps: 
 // stderr: (4 times)
